@@ -45,8 +45,8 @@ Examples:
   weir list                                  the experiments and the claims that each tests
   weir run carlucci-2017/fig11 --runs 1      simulate one
   weir run my-experiment.toml --json         simulate a file of your own
-  weir verify carlucci-2017                  put a paper's claims to the test
-  weir advise situations/adsl-upload         which queue, class or controller helps a call, and who pays
+  weir verify carlucci-2017                  verify the claims of a paper
+  weir advise situations/adsl-upload         which queue, class or controller helps a call, and what it costs others
   weir verify --json > before.json           save the results, change a controller, and then:
   weir verify --baseline before.json         say what got worse (exit code 1)";
 
@@ -56,17 +56,17 @@ pub(crate) enum Command {
     List(List),
     /// Simulate an experiment
     Run(Run),
-    /// Put published claims to the test
+    /// Verify published claims
     Verify(Verify),
-    /// Rank what can be done for a call by what it gains and what the others pay
+    /// Rank remedies for a call by its gain and by the cost for other traffic
     Advise(Advise),
     /// Simulate experiments and draw their figures into one HTML file
     Report(Report),
-    /// Set stored runs of browsers against the simulator
+    /// Compare stored runs of browsers with the simulator
     Compare(Compare),
     /// Write stored runs as CSV or Parquet, or as a dump of webrtc-internals
     Export(Export),
-    /// Put a dump of chrome://webrtc-internals into a store
+    /// Store a dump of chrome://webrtc-internals as a run
     Import(Import),
     /// Run an experiment's network in real time between real programs
     Emulate(Emulate),
@@ -74,13 +74,13 @@ pub(crate) enum Command {
     Measure(Measure),
     /// Change the network of a running emulation
     Control(Control),
-    /// Print the queues of an experiment as lines of tc, for a real gateway
+    /// Print the queues of an experiment as tc commands for a real gateway
     Tc(Tc),
     /// Upload over a real TCP connection, or receive uploads
     Upload(Upload),
     /// Serve a page on which two browsers call each other
     Serve(Serve),
-    /// Say what this machine can do, what is missing and how to get it
+    /// List what this machine can do, what is missing and how to get it
     Doctor(Doctor),
     /// Fit the video model's parameters from real encodes
     Fit(Fit),
@@ -97,41 +97,41 @@ pub(crate) enum Command {
     after_help = "Examples:\n  weir list\n  weir list --controllers\n  weir list --store runs.sqlite\n  weir list --json | head -1"
 )]
 pub(crate) struct List {
-    /// The controllers with their settings, and their improvements, instead
+    /// List the controllers with their settings and improvements
     #[arg(long, conflicts_with_all = ["metrics", "remedies"])]
     pub(crate) controllers: bool,
-    /// The metrics that a claim may name, instead
+    /// List the metrics that a claim may name
     #[arg(long)]
     pub(crate) metrics: bool,
-    /// The remedies that 'weir advise' tries, with who proposed or measured each, instead
+    /// List the remedies that 'weir advise' tries, with their sources
     #[arg(long, conflicts_with = "metrics")]
     pub(crate) remedies: bool,
-    /// The runs in this store, instead
+    /// List the runs in this store
     #[arg(long, value_name = "FILE", conflicts_with_all = ["controllers", "metrics", "remedies"])]
     pub(crate) store: Option<PathBuf>,
-    /// One JSON object a line
+    /// One JSON object per line
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// What of an experiment is run.
+/// Which parts of an experiment are run.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Chosen {
-    /// The first seed; further runs take those after it
+    /// The first seed; further runs use the next seeds
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub(crate) seed: Option<u64>,
-    /// How many seeds each cell is run with [default: what the experiment says; once in real time]
+    /// The number of seeds per cell [default: as in the experiment; 1 in real time]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) runs: Option<u32>,
-    /// Change a value of the experiment: a path in its file, and TOML or a plain text; repeatable
+    /// Change a value of the experiment; VALUE is TOML or plain text; repeatable
     #[arg(long, value_name = "KEY=VALUE", value_parser = key_value)]
     pub(crate) set: Vec<(String, String)>,
-    /// The short form: the schedule in 60 s, as [quick] in the file says; before --set
+    /// The short form: the schedule in 60 s, or as the section 'quick' of the file says
     #[arg(long)]
     pub(crate) quick: bool,
 }
 
-/// What every command that simulates takes.
+/// The arguments of every command that simulates.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Running {
     #[command(flatten)]
@@ -139,14 +139,13 @@ pub(crate) struct Running {
     /// Threads [default: all cores]
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,
-    /// Keep every run in this store, a SQLite file, which is made if it is not there, and take from
-    /// it what was run before
+    /// Keep every run in this store, a SQLite file, and reuse the runs that it contains
     #[arg(long, value_name = "FILE")]
     pub(crate) store: Option<PathBuf>,
-    /// One JSON object a line
+    /// One JSON object per line
     #[arg(long)]
     pub(crate) json: bool,
-    /// No progress
+    /// Show no progress
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }
@@ -158,13 +157,13 @@ fn key_value(text: &str) -> Result<(String, String), String> {
 }
 
 impl Chosen {
-    /// The experiment as it is to be run.
+    /// The experiment with the overrides of the command line.
     pub(crate) fn of(&self, experiment: Experiment) -> Result<Experiment, FileError> {
         let experiment = if self.quick { experiment.quick()? } else { experiment };
         experiment.with_overrides(&self.overrides())
     }
 
-    /// What is to be changed in an experiment.
+    /// The overrides of the command line: (key, value).
     pub(crate) fn overrides(&self) -> Vec<(String, String)> {
         let number =
             |key: &str, value: Option<u64>| value.map(|value| (key.to_owned(), value.to_string()));
@@ -203,24 +202,24 @@ Examples:
   weir verify Z --with +short-hold --with +hold-increase
   weir verify jansen-2016 --from measured.sqlite
 
-Exit code: 0; 1 if a claim or a metric got worse than in the baseline, or a run broke off; 2 for bad input; 130 after Ctrl-C.")]
+Exit code: 0; 1 if a claim or a metric got worse than in the baseline, or a run failed; 2 for bad input; 130 after Ctrl-C.")]
 pub(crate) struct Verify {
-    /// Papers (carlucci-2017), claims (C-5) or all claims of a letter (C); all if there are none
+    /// Papers (carlucci-2017), claims (C-5) or letters of claims (C) [default: all]
     #[arg(value_name = "PAPER|ID")]
     pub(crate) claims: Vec<String>,
     #[command(flatten)]
     pub(crate) running: Running,
-    /// Judge the runs in this store instead, each browser, the emulator and the simulator apart
+    /// Verify with the runs of this store, separately for each browser, emulator and simulator
     #[arg(long, value_name = "FILE", conflicts_with_all = ["seed", "runs", "jobs", "set", "quick", "store", "with", "baseline", "report", "save_baseline", "markdown"])]
     pub(crate) from: Option<PathBuf>,
-    /// Run the same experiments under this controller too, or under 'all'; or under their own,
-    /// improved (+short-hold), or with each of the 'improvements'; repeatable
+    /// Also verify under this controller, under 'all' controllers, with an improvement
+    /// (+short-hold), or with each of the 'improvements'; repeatable
     #[arg(long, value_name = "CONTROLLER|+IMPROVEMENT")]
     pub(crate) with: Vec<String>,
-    /// A former output of 'verify --json' to compare with
+    /// Compare with an earlier output of 'verify --json'
     #[arg(long, value_name = "FILE")]
     pub(crate) baseline: Option<PathBuf>,
-    /// Write a page with the claims and the figures, that stands alone
+    /// Write the claims and figures as one HTML file
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
     /// Save the results as a baseline
@@ -239,8 +238,7 @@ Examples:
   weir report my-experiment.toml --runs 1 -o mine.html
   weir report --from runs.sqlite 1 2 3 -o stored.html")]
 pub(crate) struct Report {
-    /// Experiments by name (see 'weir list') or file; with --from, numbers of runs, all if there
-    /// are none
+    /// Experiments by name (see 'weir list') or file; with --from, numbers of runs [default: all]
     #[arg(value_name = "NAME|FILE|RUN", required_unless_present = "from")]
     pub(crate) experiments: Vec<String>,
     /// Show runs of this store instead of simulating
@@ -262,22 +260,22 @@ Examples:
   weir export --from runs.sqlite 1 --webrtc-internals dump.json")]
 #[command(group = clap::ArgGroup::new("format").required(true))]
 pub(crate) struct Export {
-    /// Numbers of runs; all if there are none
+    /// Numbers of runs [default: all]
     #[arg(value_name = "RUN")]
     pub(crate) ids: Vec<i64>,
     /// The store
     #[arg(long, value_name = "FILE")]
     pub(crate) from: PathBuf,
-    /// Write a CSV table with a row a value
+    /// Write a CSV table with one row per value
     #[arg(long, value_name = "FILE", group = "format")]
     pub(crate) csv: Option<PathBuf>,
     /// Write the same as Parquet
     #[arg(long, value_name = "FILE", group = "format")]
     pub(crate) parquet: Option<PathBuf>,
-    /// Write a measured run as a dump of chrome://webrtc-internals, for viewers of such
+    /// Write a measured run as a dump of chrome://webrtc-internals
     #[arg(long, value_name = "FILE", group = "format")]
     pub(crate) webrtc_internals: Option<PathBuf>,
-    /// With --csv: the samples of one stream of one run, a column a quantity
+    /// With --csv: the samples of one stream of one run, one column per quantity
     #[arg(long, value_name = "NAME", conflicts_with_all = ["parquet", "webrtc_internals"])]
     pub(crate) stream: Option<String>,
 }
@@ -292,7 +290,7 @@ pub(crate) struct Control {
     /// The socket of 'weir emulate --control'
     #[arg(value_name = "SOCKET")]
     pub(crate) socket: PathBuf,
-    /// What to ask
+    /// The request
     #[arg(value_name = "REQUEST", required = true)]
     pub(crate) request: Vec<String>,
 }
@@ -306,20 +304,20 @@ pub(crate) struct Tc {
     /// An experiment's name (see 'weir list') or file
     #[arg(value_name = "NAME|FILE")]
     pub(crate) experiment: String,
-    /// Only this line: a host and its direction
+    /// Only this line
     #[arg(long, value_name = "HOST.up|down")]
     pub(crate) line: Option<String>,
-    /// The device of the gateway
+    /// The device of the gateway in the printed tc commands
     #[arg(long, value_name = "NAME", default_value = "eth0")]
     pub(crate) dev: String,
-    /// Change a value of the experiment: a path in its file, and TOML or a plain text; repeatable
+    /// Change a value of the experiment; VALUE is TOML or plain text; repeatable
     #[arg(long, value_name = "KEY=VALUE", value_parser = key_value)]
     pub(crate) set: Vec<(String, String)>,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct Doctor {
-    /// One JSON object a line
+    /// One JSON object per line
     #[arg(long)]
     pub(crate) json: bool,
 }

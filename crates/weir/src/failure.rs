@@ -7,16 +7,16 @@ const BAD_INPUT: u8 = 2;
 /// The exit code of a program that was interrupted: 128 and the signal's number.
 const INTERRUPTED: u8 = 130;
 
-/// Why a command ends early.
+/// Why a command failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// One clear line for the user.
     Message(String),
-    /// One clear line of what was in order at first and broke off.
+    /// A failure after a correct start: one clear line.
     Broken(String),
-    /// Who reads the output has gone, as `head` does: nothing to report.
+    /// The reader of the output has closed the pipe, as `head` does: nothing to report.
     PipeClosed,
-    /// Ctrl-C; what is kept was said already.
+    /// Ctrl-C. The message about kept runs is already printed.
     Interrupted,
 }
 
@@ -25,7 +25,7 @@ impl Failure {
         Self::Message(message.to_string())
     }
 
-    /// Says it and gives the exit code.
+    /// Prints the message and returns the exit code.
     pub(crate) fn report(self) -> ExitCode {
         match self {
             Self::Message(message) => {
@@ -44,7 +44,7 @@ impl Failure {
 
 fn say(message: &str) {
     let red = anstyle::AnsiColor::Red.on_default().bold();
-    // Nobody is left to tell if this fails too.
+    // There is no other way to report that this fails.
     let _ = writeln!(anstream::stderr(), "{red}error:{red:#} {message}");
 }
 
@@ -91,7 +91,7 @@ from_errors!(
 #[cfg(feature = "testbed")]
 from_errors!(testbed::emulate::EmulationError, testbed::fit::FitError);
 
-/// Help and version go to standard output, mistakes to standard error.
+/// Prints help and version to standard output, and errors to standard error.
 pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     // As for `report`.
     let _ = error.print();

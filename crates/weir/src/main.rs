@@ -46,8 +46,8 @@ fn main() -> ExitCode {
     result.unwrap_or_else(Failure::report)
 }
 
-/// A run that breaks off is reported with its seed by the runner; the default message would come on
-/// top.
+/// The runner reports a run that panics together with its seed, so the default message is
+/// suppressed for its threads.
 fn quiet_runs() {
     let default = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {

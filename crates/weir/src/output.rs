@@ -3,7 +3,7 @@ use comfy_table::{Attribute, Cell, ContentArrangement, Table, presets};
 use serde::Serialize;
 use std::io::{BufWriter, Write};
 
-/// Standard output: colours where it is a terminal, and an error where the reader has gone.
+/// Standard output, with colours on a terminal. A closed pipe is an error.
 pub(crate) struct Output(BufWriter<anstream::AutoStream<std::io::Stdout>>);
 
 impl Output {
@@ -15,18 +15,18 @@ impl Output {
         Ok(writeln!(self.0, "{text}")?)
     }
 
-    /// As [`line`](Self::line), seen at once.
+    /// As [`line`](Self::line), and flushes.
     pub(crate) fn line_at_once(&mut self, text: impl std::fmt::Display) -> Result<(), Failure> {
         self.line(text)?;
         Ok(self.0.flush()?)
     }
 
-    /// One JSON object a line, written at once so that a reader sees it.
+    /// One JSON object per line, written at once so that a reader sees it.
     pub(crate) fn json(&mut self, value: &impl Serialize) -> Result<(), Failure> {
         self.line_at_once(serde_json::to_string(value)?)
     }
 
-    /// What was written is there for who reads.
+    /// Flushes the output.
     pub(crate) fn flush(&mut self) -> Result<(), Failure> {
         Ok(self.0.flush()?)
     }
@@ -36,7 +36,7 @@ impl Output {
     }
 }
 
-/// A table without rules, its head in bold, as wide as the terminal.
+/// A table without rules, with a bold heading, as wide as the terminal.
 pub(crate) fn table<'a>(head: impl IntoIterator<Item = &'a str>) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);

@@ -3,16 +3,15 @@ use std::io::{IsTerminal, Write};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// What is over within this time needs no progress.
+/// Commands shorter than this show no progress.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How often a line is printed where there is no terminal.
+/// The interval between lines if standard error is not a terminal.
 const BETWEEN_LINES: Duration = Duration::from_secs(10);
 
-/// How far a command has come, on standard error: a bar on a terminal, a line now and then
-/// elsewhere.
+/// Progress on standard error: a bar on a terminal, otherwise a line from time to time.
 pub(crate) struct Progress {
     quiet: bool,
-    /// What is counted: runs, seconds.
+    /// The unit that is counted: runs, seconds.
     unit: &'static str,
     state: Mutex<State>,
 }
@@ -30,7 +29,7 @@ impl Progress {
         Self { quiet, unit, state: Mutex::new(State { started: now, newest_line: now, bar: None }) }
     }
 
-    /// Shows that `done` of `total` are over.
+    /// Shows that `done` of `total` are finished.
     pub(crate) fn show(&self, done: usize, total: usize) {
         if self.quiet {
             return;
@@ -44,7 +43,7 @@ impl Progress {
         } else if state.newest_line.elapsed() >= BETWEEN_LINES {
             let since = state.newest_line.elapsed();
             state.newest_line += since;
-            // Progress that nobody can read is no reason to stop.
+            // A failure to show progress does not stop the command.
             let _ = writeln!(std::io::stderr(), "{done} of {total} {}", self.unit);
         }
     }
@@ -54,12 +53,12 @@ impl Progress {
         let Ok(state) = self.state.lock() else { return };
         match &state.bar {
             Some(bar) => bar.println(text),
-            // Nobody is left to tell if this fails.
+            // There is no other way to report that this fails.
             None => drop(writeln!(anstream::stderr(), "{text}")),
         }
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub(crate) fn finish(&self) {
         if let Ok(state) = self.state.lock()
             && let Some(bar) = &state.bar

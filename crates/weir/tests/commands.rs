@@ -104,7 +104,7 @@ fn a_table_shows_every_cell() {
     in_folder(folder.path(), &["run", "two.toml", "--set", "runs=1"]).assert().success().stdout(
         contains("host.alice.up.rate=500kbit/s")
             .and(contains("main.video"))
-            .and(contains("1 run a cell")),
+            .and(contains("1 run per cell")),
     );
 }
 
@@ -404,7 +404,10 @@ fn no_output_takes_the_place_of_another_file_of_the_command() {
         &["report", "--from", "s.sqlite", "-o", "s.sqlite"],
         &["verify", "C-5", "--report", "x", "--save-baseline", "x"],
     ] {
-        in_folder(folder.path(), args).assert().code(2).stderr(contains("it is also another file"));
+        in_folder(folder.path(), args)
+            .assert()
+            .code(2)
+            .stderr(contains("another option names the same file"));
     }
     assert_eq!(std::fs::read(folder.path().join("s.sqlite")).unwrap(), before);
     assert_eq!(std::fs::read_to_string(folder.path().join("two.toml")).unwrap(), EXPERIMENT);

@@ -90,7 +90,8 @@ fn a_broker_that_others_could_ask_needs_a_token() {
         command.env_remove("WEIR_BROKER_TOKEN").args(args).assert().code(2)
     };
     let outside = ["--broker", "broker.toml", "--bind", "192.0.2.1:0"];
-    serve(&outside).stderr(contains("--bind 192.0.2.1:0: others than this machine need a token"));
+    serve(&outside)
+        .stderr(contains("--bind 192.0.2.1:0: an address other than loopback needs a token"));
     serve(&[&outside[..], &["--token-file", "short"]].concat())
         .stderr(contains("a token has 16 letters"));
     serve(&[&outside[..], &["--token-file", "none"]].concat())

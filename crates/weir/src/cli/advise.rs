@@ -12,12 +12,12 @@ Examples:
   weir advise janczukowicz-2017/adsl-ct --cell 'config=Droptail 125kB' --json
   weir advise C V J Z --remedy controller --runs 1 -o improvements.html
 
-Remedies are judged by the call (its rate, how late its frames are, whether the picture stands) and by what the traffic beside it pays.
-The score is the geometric mean of both: to double the call's quality is worth as much as to halve the speed of the others.
-A place with '=' may differ from the first by chance alone. [advise] in the file says which call is judged, and what is one's own to change.
-Exit code: 0; 1 if a run broke off, or a --check failed; 2 for bad input; 130 after Ctrl-C.")]
+A remedy is judged by the quality of the call (rate, frame delay, freezes) and by the cost for other traffic.
+The score is the geometric mean of both: doubling the quality of the call is worth as much as halving the speed of the others.
+A rank with '=' does not differ significantly from the first. [advise] in the file names the call and what may be changed.
+Exit code: 0; 1 if a run failed, or --check disagrees; 2 for bad input; 130 after Ctrl-C.")]
 pub(crate) struct Advise {
-    /// An experiment's name (see 'weir list') or file; or a paper or claims (C, V-11), whose
+    /// An experiment by name (see 'weir list') or file; or a paper or claims (C, V-11), whose
     /// experiments are judged together
     #[arg(value_name = "NAME|FILE|PAPER|ID", required = true)]
     pub(crate) situations: Vec<String>,
@@ -28,16 +28,16 @@ pub(crate) struct Advise {
     /// Only the cells of the grid with this value; repeatable
     #[arg(long, value_name = "AXIS=VALUE", value_parser = key_value)]
     pub(crate) cell: Vec<(String, String)>,
-    /// How much the call counts in the score, the others the rest: 0 to 1
+    /// The weight of the call in the score, 0 to 1; other traffic has the rest
     #[arg(long, value_name = "SHARE", default_value_t = 0.5, value_parser = share)]
     pub(crate) weight: f64,
-    /// Run ten times the seeds as well, and say whether the ranking agrees
+    /// Also run ten times as many seeds, and check that the ranking agrees
     #[arg(long)]
     pub(crate) check: bool,
-    /// The device of the gateway, in lines of tc
+    /// The device of the gateway in the printed tc commands
     #[arg(long, value_name = "NAME", default_value = "eth0")]
     pub(crate) dev: String,
-    /// Write a page with the table and the picture, that stands alone
+    /// Write the table and the plot as one HTML file
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
@@ -45,13 +45,13 @@ pub(crate) struct Advise {
     /// Threads [default: all cores]
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,
-    /// Keep every run in this store, a SQLite file, and take from it what was run before
+    /// Keep every run in this store, a SQLite file, and reuse the runs that it contains
     #[arg(long, value_name = "FILE")]
     pub(crate) store: Option<PathBuf>,
-    /// One JSON object a remedy, best first
+    /// One JSON object per remedy, best first
     #[arg(long)]
     pub(crate) json: bool,
-    /// No progress
+    /// Show no progress
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }

@@ -16,22 +16,22 @@ pub(crate) struct Compare {
     /// The store with the runs
     #[arg(value_name = "STORE")]
     pub(crate) store: PathBuf,
-    /// Experiments by name, or papers; all if there are none
+    /// Experiments by name, or papers [default: all]
     #[arg(value_name = "NAME|PAPER")]
     pub(crate) experiments: Vec<String>,
-    /// Write a page with claims and figures side by side, that stands alone
+    /// Write claims and figures side by side as one HTML file
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Show what the runs of each say of the papers' claims, instead of the differences
+    /// Show the verdicts on the papers' claims per source instead of the differences
     #[arg(long)]
     pub(crate) claims: bool,
     /// Threads [default: all cores]
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,
-    /// One JSON object a line
+    /// One JSON object per line
     #[arg(long)]
     pub(crate) json: bool,
-    /// No progress
+    /// Show no progress
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }

@@ -17,20 +17,20 @@ pub(crate) struct Emulate {
     /// An experiment's name (see 'weir list') or file
     #[arg(value_name = "NAME|FILE")]
     pub(crate) experiment: String,
-    /// Run this on a host, with this terminal; the emulation lasts as long as it does
+    /// Run this command on a host in this terminal; the emulation ends with it
     #[arg(value_name = "COMMAND", last = true, conflicts_with = "compare")]
     pub(crate) command: Vec<OsString>,
     /// The host of COMMAND [default: the first]
     #[arg(long, value_name = "NAME", requires = "command")]
     pub(crate) host: Option<String>,
-    /// Run a line for 'sh -c' on a host, for as long as the run lasts; repeatable
+    /// Run a command line with 'sh -c' on a host during the run; repeatable
     #[arg(long, value_name = "HOST=LINE", value_parser = key_value)]
     pub(crate) run: Vec<(String, String)>,
     #[command(flatten)]
     pub(crate) real_time: RealTimeArgs,
 }
 
-/// What every command that runs in real time takes.
+/// The arguments of every command that runs in real time.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct RealTimeArgs {
     /// Only the cells of the grid with this value; repeatable
@@ -38,26 +38,27 @@ pub(crate) struct RealTimeArgs {
     pub(crate) cell: Vec<(String, String)>,
     #[command(flatten)]
     pub(crate) chosen: Chosen,
-    /// Listen on this Unix socket for changes while it runs (see 'weir control')
+    /// Accept changes on this Unix socket during the run (see 'weir control')
     #[arg(long, value_name = "SOCKET")]
     pub(crate) control: Option<PathBuf>,
-    /// Capture the packets of each host's interface into DIR/HOST.pcapng; of several runs each has
-    /// a folder there
+    /// Capture the packets of each host's interface into DIR/HOST.pcapng; with several runs, into
+    /// one folder per run
     #[arg(long, value_name = "DIR")]
     pub(crate) pcap: Option<PathBuf>,
-    /// Write what each program says into DIR/NAME.log; of several runs each has a folder there
+    /// Write the output of each program into DIR/NAME.log; with several runs, into one folder per
+    /// run
     #[arg(long, value_name = "DIR")]
     pub(crate) logs: Option<PathBuf>,
-    /// Simulate the same too, of calls and flows what really ran, and say how much they differ
+    /// Also simulate the calls and flows that ran, and show the differences
     #[arg(long)]
     pub(crate) compare: bool,
-    /// Keep every run in this store, a SQLite file, which is made if it is not there
+    /// Keep every run in this store, a SQLite file; it is created if necessary
     #[arg(long, value_name = "FILE")]
     pub(crate) store: Option<PathBuf>,
-    /// One JSON object a line
+    /// One JSON object per line
     #[arg(long)]
     pub(crate) json: bool,
-    /// Neither progress nor what the programs say
+    /// Show neither progress nor the output of programs
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }
@@ -65,7 +66,7 @@ pub(crate) struct RealTimeArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  weir measure jansen-2016/limited-bandwidth --quick             a minute a cell, with Chromium
+  weir measure jansen-2016/limited-bandwidth --quick             one minute per cell, with Chromium
   weir measure jansen-2016/limited-bandwidth --endpoint client2=firefox
   weir measure janczukowicz-2017/adsl-ct --cell 'config=FQ Codel' --quick --compare
   weir measure my-experiment.toml --store runs.sqlite && weir report --from runs.sqlite -o report.html
@@ -76,8 +77,8 @@ pub(crate) struct Measure {
     /// An experiment's name (see 'weir list') or file
     #[arg(value_name = "NAME|FILE")]
     pub(crate) experiment: String,
-    /// What every host calls with, or one: chromium, firefox, peer (native, under the call's
-    /// controller), rtc or str0m (under their own); repeatable
+    /// The endpoint of every host, or of one: chromium, firefox, peer (native, with the call's
+    /// controller), rtc or str0m (with their own); repeatable
     #[arg(long, alias = "browser", value_name = "[HOST=]ENDPOINT")]
     pub(crate) endpoint: Vec<String>,
     #[command(flatten)]
@@ -90,13 +91,13 @@ Examples:
   weir import webrtc_internals_dump.gz --store runs.sqlite
   weir import dump.json --store runs.sqlite --name office/monday")]
 pub(crate) struct Import {
-    /// What 'Create a WebRTC-Internals dump' saved, packed with gzip or not
+    /// The file that 'Create a WebRTC-Internals dump' saved, compressed with gzip or not
     #[arg(value_name = "DUMP")]
     pub(crate) dump: PathBuf,
-    /// The store, a SQLite file, which is made if it is not there
+    /// The store, a SQLite file; it is created if necessary
     #[arg(long, value_name = "FILE")]
     pub(crate) store: PathBuf,
-    /// The experiment that it is stored as a run of [default: the file's name]
+    /// The name of the experiment in the store [default: the file's name]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
 }
@@ -104,7 +105,7 @@ pub(crate) struct Import {
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  weir fit --source holiday.mp4 --rates 500,1500")]
 pub(crate) struct Fit {
-    /// A video to encode instead of the generated scenes: anything that ffmpeg reads
+    /// Encode this video (any format of ffmpeg) instead of the generated scenes
     #[arg(long, value_name = "FILE")]
     pub(crate) source: Option<PathBuf>,
     /// Seconds of each scene
@@ -113,7 +114,7 @@ pub(crate) struct Fit {
     /// Rates in kbit/s
     #[arg(long, value_name = "N,…", value_delimiter = ',')]
     pub(crate) rates: Vec<u32>,
-    /// Print the constants as Rust, as the program's own are kept
+    /// Print the constants as Rust code
     #[arg(long)]
     pub(crate) rust: bool,
 }

@@ -3,7 +3,7 @@ use std::net::SocketAddr;
 use testbed::upload::{Dscp, PORT};
 use units::{Bytes, Duration};
 
-/// The real thing that a simulated TCP flow stands for.
+/// A real upload, the counterpart of a simulated TCP flow.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -11,7 +11,7 @@ Examples:
   weir upload client 192.0.2.7 --bytes 5MB --congestion-control cubic
   weir upload client bob.example --duration 30s --json
 
-Exit code: 0, also when it is stopped by a signal or its time is over; 1 if there is no connection or it breaks; 2 for bad input.")]
+Exit code: 0, also after a signal or the end of --duration; 1 if the connection fails; 2 for bad input.")]
 pub(crate) struct Upload {
     #[command(subcommand)]
     pub(crate) side: UploadSide,
@@ -19,9 +19,9 @@ pub(crate) struct Upload {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum UploadSide {
-    /// Receive uploads, many at a time, until stopped
+    /// Receive uploads from many clients until stopped
     Server(UploadServer),
-    /// Upload to a server, and say how long it took
+    /// Upload to a server, and print the time that it took
     Client(UploadClient),
 }
 
@@ -30,13 +30,13 @@ pub(crate) enum UploadSide {
     after_help = "Examples:\n  weir upload server\n  weir upload server --listen 192.0.2.7:80 --json"
 )]
 pub(crate) struct UploadServer {
-    /// The address to listen at; [::] is IPv4 too
+    /// The address to listen on; [::] includes IPv4
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "[::]:5601")]
     pub(crate) listen: SocketAddr,
-    /// Time between the samples of --json
+    /// The time between two samples of --json
     #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = interval)]
     pub(crate) interval: Duration,
-    /// One JSON object a line: every client's progress, and its end
+    /// One JSON object per line: progress and end of every client
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -54,31 +54,31 @@ pub(crate) struct UploadClient {
     /// The server's port
     #[arg(long, value_name = "N", default_value_t = PORT, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) port: u16,
-    /// How much; without end if left out
+    /// The amount of data [default: unlimited]
     #[arg(long, value_name = "SIZE", value_parser = bytes, conflicts_with_all = ["on", "off"])]
     pub(crate) bytes: Option<Bytes>,
-    /// Cut it off after this time
+    /// Stop after this time
     #[arg(long, value_name = "TIME", value_parser = positive)]
     pub(crate) duration: Option<Duration>,
-    /// Send for this time, and then rest for that of --off, and so on
+    /// Send for this time, pause for the time of --off, and repeat
     #[arg(long, value_name = "TIME", value_parser = positive, requires = "off")]
     pub(crate) on: Option<Duration>,
-    /// See --on
+    /// The pause after --on
     #[arg(long, value_name = "TIME", value_parser = positive, requires = "on")]
     pub(crate) off: Option<Duration>,
     /// The kernel's congestion control by name: cubic, reno, bbr, … [default: the host's own]
     #[arg(long, value_name = "NAME")]
     pub(crate) congestion_control: Option<String>,
-    /// The mark on its packets: 0 to 63, or a name such as ef, af41, cs1
+    /// The DSCP of the packets: 0 to 63, or a name such as ef, af41, cs1
     #[arg(long, value_name = "MARK", default_value = "be", value_parser = testbed::upload::dscp)]
     pub(crate) dscp: Dscp,
-    /// Time between the samples of --json
+    /// The time between two samples of --json
     #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = interval)]
     pub(crate) interval: Duration,
-    /// One JSON object a line: what the kernel tells of the connection, and its end
+    /// One JSON object per line: the TCP state of the kernel, and the end
     #[arg(long)]
     pub(crate) json: bool,
-    /// No progress
+    /// Show no progress
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// How many times the seeds '--check' runs.
+/// The factor by which '--check' multiplies the seeds.
 const CHECK: u32 = 10;
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
@@ -42,22 +42,22 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     };
     let cache = RunCache::open(args.store.as_deref())?;
     let summary = with_runner((args.jobs, args.quiet), &cache, work)?;
-    // What is wrong with the store is said first: it may be why a run cannot be judged.
+    // Report an error of the store first: it may be the reason why a run cannot be judged.
     close(cache, args.quiet)?;
     let summary = summary?;
     if summary.cancelled {
         let Summary { done, total, .. } = summary;
         let kept = if args.store.is_some() {
-            "the store has them for the next time"
+            "the store keeps them for the next command"
         } else {
-            "--store FILE keeps them for the next time"
+            "use --store FILE to keep them"
         };
         eprint(&format!(
-            "stopped: {done} of {total} runs were finished, and a part of them is no ranking; {kept}"
+            "stopped: {done} of {total} runs are finished, too few for a ranking; {kept}"
         ));
         return Err(Failure::Interrupted);
     }
-    // A ranking without some of its remedies is one still.
+    // A ranking remains valid without some remedies.
     let (ranked, broken): (Vec<_>, Vec<_>) = advices.iter().partition(|advice| advice.is_ranked());
     for advice in broken {
         eprint(&format!("{}; there is nothing to compare with", advice.left_out().join("; ")));
@@ -85,7 +85,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         let sections = ranked.iter().map(|shown| shown.advice.section(&shown.ranks, &args.dev));
         super::report::write(
             path,
-            "What helps the call, and who pays",
+            "Remedies for the call and their cost",
             &args.chosen,
             args.quiet,
             &[],
@@ -99,12 +99,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 /// Runs one advice.
 fn one(advice: &mut Advice, runner: Runner<'_>) -> Result<Summary, Failure> {
     let failed = |job: Job, reason: &str| eprint(&format!("seed {}: {reason}", job.seed));
-    advice
-        .run(runner, failed)
-        .map_err(|error| Failure::new(format!("a run cannot be judged: {error}")))
+    advice.run(runner, failed).map_err(|error| Failure::new(format!("cannot judge a run: {error}")))
 }
 
-/// Which remedies are asked for.
+/// The selected remedies.
 struct Wanted<'a>(&'a [String]);
 
 impl<'a> Wanted<'a> {
@@ -117,7 +115,7 @@ impl<'a> Wanted<'a> {
                 let suggestion = match document::nearest(word, names.iter().copied()) {
                     Some(near) => format!("did you mean {near}?"),
                     None => format!(
-                        "the kinds are queue, class, wifi, lte and controller, the remedies {}",
+                        "the kinds are queue, class, wifi, lte and controller; the remedies are {}",
                         names.join(", ")
                     ),
                 };
@@ -162,7 +160,7 @@ fn group(args: &Args, name: &str, catalogue: &Catalogue) -> Result<Group, Failur
     let (group, left_out) = Group::of(name, &experiments, &args.cell)?;
     if group.situations.is_empty() {
         let reason = if args.cell.is_empty() || !left_out.is_empty() {
-            "no call with video, whose frames tell how it fares; add one".to_owned()
+            "there is no call with video; add one, because its frames are judged".to_owned()
         } else {
             let axes = experiments.iter().flat_map(Experiment::cells).flat_map(|cell| &cell.params);
             let mut known: Vec<String> =
@@ -170,7 +168,7 @@ fn group(args: &Args, name: &str, catalogue: &Catalogue) -> Result<Group, Failur
             known.sort_unstable();
             known.dedup();
             if known.is_empty() {
-                "--cell: there is one cell, without axes; leave it out".to_owned()
+                "--cell: the experiment has no axes; remove --cell".to_owned()
             } else {
                 format!("--cell: no cell has these values; there are {}", known.join(", "))
             }
@@ -179,7 +177,9 @@ fn group(args: &Args, name: &str, catalogue: &Catalogue) -> Result<Group, Failur
     }
     if !args.quiet {
         for (experiment, cell) in left_out {
-            eprint(&format!("note: {experiment} {cell}: no call with video; left out"));
+            eprint(&format!(
+                "note: {experiment} {cell}: left out, because it has no call with video"
+            ));
         }
     }
     Ok(group)
@@ -190,13 +190,13 @@ fn say_agreement(name: &str, runs: usize, agreement: Agreement) {
     let word = if agreement.holds() { "agree" } else { "do not agree" };
     let best = match (same_first, same_best) {
         (true, _) => "the same best",
-        (false, true) => "the best of many is as good as the first of few",
+        (false, true) => "the best with many seeds equals the first with few",
         (false, false) => "another best",
     };
     let many = runs * CHECK as usize;
     let few = seeds(runs);
     eprint(&format!(
-        "{name}: {few} and {many} {word}: {best}; of {separated} pairs that {runs} tell apart {reversed} turn round; Kendall's τ of all {tau:.2}"
+        "{name}: {few} and {many} {word}: {best}; {reversed} of {separated} pairs that {runs} separate are reversed; Kendall's τ of all pairs {tau:.2}"
     ));
 }
 
@@ -204,11 +204,11 @@ fn seeds(runs: usize) -> String {
     if runs == 1 { "1 seed".to_owned() } else { format!("{runs} seeds") }
 }
 
-/// An advice, for people and for programs.
+/// The output of an advice as text and as JSON.
 struct Shown<'a> {
     args: &'a Args,
     advice: &'a Advice,
-    /// How many runs the ranking is of.
+    /// The number of runs of the ranking.
     runs: usize,
     ranks: Vec<Rank>,
 }
@@ -221,11 +221,11 @@ struct Line<'a> {
     kind: Option<lab::remedies::RemedyKind>,
     about: &'a str,
     source: &'a str,
-    /// How many situations it was applied in, and of how many.
+    /// The number of situations to which it applies, and of all situations.
     applied: usize,
     situations: usize,
     place: Option<usize>,
-    /// Whether chance may have parted it from the best.
+    /// Whether its difference from the best is not significant.
     as_good: Option<bool>,
     score: Option<f64>,
     call: Option<CallLine>,
@@ -236,7 +236,7 @@ struct Line<'a> {
     unfit: Vec<String>,
 }
 
-/// What became of the call; changes are ratios less 1 to what stands.
+/// The results of the call; changes are ratios to the unchanged network, minus 1.
 #[derive(Serialize)]
 struct CallLine {
     quality: Estimate,
@@ -310,7 +310,7 @@ impl<'a> Shown<'a> {
         }
     }
 
-    /// What became of what is beside the call.
+    /// The results of the other traffic.
     fn others(&self, standing: &Standing) -> BTreeMap<String, Estimate> {
         let kept = ("kept".to_owned(), standing.kept);
         let situations = &self.advice.group.situations[..];
@@ -334,7 +334,7 @@ impl<'a> Shown<'a> {
         self.recipe(out)
     }
 
-    /// What to type for the best.
+    /// The commands or settings of the best remedy.
     fn recipe(&self, out: &mut Output) -> Result<(), Failure> {
         let best = self.ranks.first().and_then(|rank| rank.remedy);
         for queue in self.advice.tc(best, &self.args.dev) {
@@ -351,7 +351,7 @@ impl<'a> Shown<'a> {
     }
 }
 
-/// A table for the terminal: means, without intervals.
+/// A table for the terminal: means without intervals.
 fn shown(table: &report::Table) -> Table {
     let heads = table
         .columns

@@ -27,7 +27,7 @@ pub(crate) fn run(args: &Compare) -> Result<ExitCode, Failure> {
             ("weir".to_owned(), env!("WEIR_VERSION").to_owned()),
             (
                 "runs".to_owned(),
-                format!("{}, {} simulated besides", super::report::made(&runs), summary.done),
+                format!("{}, {} also simulated", super::report::made(&runs), summary.done),
             ),
         ];
         super::report::write_page(path, "Runs side by side", facts, &[], sections, args.quiet)?;
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &Compare) -> Result<ExitCode, Failure> {
     conclude(summary, ExitCode::SUCCESS)
 }
 
-/// The runs of the experiments that are named.
+/// The runs of the named experiments.
 fn chosen(store: &Store, args: &Compare) -> Result<Vec<StoredRun>, Failure> {
     if args.experiments.is_empty() {
         return Ok(store.runs(&Filter::default())?);
@@ -56,14 +56,13 @@ fn chosen(store: &Store, args: &Compare) -> Result<Vec<StoredRun>, Failure> {
         }
         runs.extend(found);
     }
-    // A paper and one of its experiments would name a run twice.
+    // A paper and one of its experiments name the same run.
     runs.sort_by_key(|run| run.id);
     runs.dedup_by_key(|run| run.id);
     Ok(runs)
 }
 
-/// Those whose experiments this version can read; of the others, unless there are no more, a line
-/// says why not.
+/// Keeps the runs whose experiments this version can read, and prints a line for each other run.
 pub(super) fn readable(mut runs: Vec<StoredRun>) -> Result<Vec<StoredRun>, Failure> {
     let mut faults = Vec::new();
     runs.retain(|run| match lab::stored(run) {
@@ -82,7 +81,7 @@ pub(super) fn readable(mut runs: Vec<StoredRun>) -> Result<Vec<StoredRun>, Failu
     }
 }
 
-/// The comparisons of stored runs, with what is needed of each run.
+/// The comparisons of stored runs, with the facts of each run.
 fn loaded<'c>(
     store: &Store,
     runs: &[StoredRun],
@@ -98,7 +97,7 @@ fn loaded<'c>(
     Ok(comparisons)
 }
 
-/// Makes the simulations that the measured runs are to be seen beside.
+/// Runs the simulations with which the measured runs are compared.
 fn simulate(args: &Compare, comparisons: &mut [Comparison<'_>]) -> Result<Summary, Failure> {
     let mut missing: Vec<(usize, ResultSource<'_>)> = Vec::new();
     for (place, comparison) in comparisons.iter().enumerate() {
@@ -142,7 +141,7 @@ fn show(args: &Compare, comparisons: &[Comparison<'_>]) -> Result<(), Failure> {
     }
     out.finish()?;
     if written == 0 {
-        eprint("note: no cell was both measured, on a network that is known, and simulated");
+        eprint("note: no cell was both simulated and measured on a known network");
     }
     Ok(())
 }
@@ -161,7 +160,7 @@ fn print(out: &mut Output, first: &Difference, all: &[Difference]) -> Result<(),
     out.line(rows)
 }
 
-/// What stored runs say of these claims, as [`in_order`].
+/// The verdicts of stored runs on these claims, as [`in_order`].
 pub(super) fn verdicts(
     path: &Path,
     claims: &[&Claim],
@@ -181,8 +180,8 @@ pub(super) fn verdicts(
     Ok(all)
 }
 
-/// What each source's runs say of each claim, in the order of the claims; `named`: also of those of
-/// which there is no run.
+/// The verdict of each source on each claim, in the order of the claims. With `named` also claims
+/// without a run.
 fn in_order(claims: &[&Claim], comparisons: &[Comparison<'_>], named: bool) -> Vec<Verdict> {
     let found: Vec<Verdict> = comparisons.iter().flat_map(Comparison::verdicts).collect();
     let of = |claim: &&Claim| -> Vec<Verdict> {

@@ -26,6 +26,6 @@ pub(crate) fn run(args: &Control) -> Result<ExitCode, Failure> {
     match answer.as_deref() {
         Some("ok") => Ok(ExitCode::SUCCESS),
         Some(other) => Err(Failure::new(other.trim_start_matches("error: "))),
-        None => Err(Failure::new(format!("{shown}: no answer, the run is over"))),
+        None => Err(Failure::new(format!("{shown}: no answer; the run has ended"))),
     }
 }

@@ -12,7 +12,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// Something that the machine has or lacks.
+/// A program or ability that the machine has or lacks.
 #[derive(Serialize)]
 struct Finding {
     what: &'static str,
@@ -20,7 +20,7 @@ struct Finding {
     found: String,
     /// What it is for.
     needed_for: &'static str,
-    /// How to get it; empty if it is there.
+    /// How to get it; empty if the machine has it.
     suggestion: &'static str,
 }
 
@@ -29,7 +29,7 @@ struct Finding {
 enum Health {
     Good,
     Missing,
-    /// It is there and does not run.
+    /// It is installed and cannot run.
     Broken,
 }
 
@@ -47,7 +47,7 @@ const TOOLS: [Tool; 6] = [
         suggestion: "install ffmpeg with libvpx and libx264 (Debian: apt-get install ffmpeg)" },
     Tool { names: &["ffprobe"], version: "-version", needed_for: "weir fit",
         suggestion: "comes with ffmpeg" },
-    Tool { names: &["tshark"], version: "--version", needed_for: "looking into captures; the captures' own tests",
+    Tool { names: &["tshark"], version: "--version", needed_for: "reading captures; tests of captures",
         suggestion: "install Wireshark's command line (Debian: apt-get install tshark)" },
     Tool { names: &["ip"], version: "-Version", needed_for: "weir emulate, weir measure",
         suggestion: "install iproute2 (Debian: apt-get install iproute2)" },
@@ -57,9 +57,9 @@ const TOOLS: [Tool; 6] = [
         suggestion: "install ping (Debian: apt-get install iputils-ping)" },
 ];
 
-/// How long a program may take to tell its version.
+/// The time limit for a program to print its version.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Between looks at whether it has.
+/// The interval between checks whether it has.
 const TICK: Duration = Duration::from_millis(5);
 
 pub(crate) fn run(args: &Doctor) -> Result<ExitCode, Failure> {
@@ -86,7 +86,7 @@ pub(crate) fn run(args: &Doctor) -> Result<ExitCode, Failure> {
     }
     if !args.json {
         out.line(rows)?;
-        out.line("list, run and verify need none of the programs.")?;
+        out.line("list, run and verify need none of these programs.")?;
     }
     out.finish()?;
     Ok(ExitCode::SUCCESS)
@@ -133,13 +133,13 @@ fn program(path: Option<&Path>, tool: &Tool) -> Finding {
     Finding { what: tool.names[0], status, found, needed_for: tool.needed_for, suggestion }
 }
 
-/// The first line that a program says of itself; why there is none.
+/// The first line of a program's version, or why there is none.
 fn version(path: &Path, argument: &str) -> io::Result<String> {
     let mut command = Command::new(path);
     command.arg(argument).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn()?;
     let mut waited = Duration::ZERO;
-    // What it says is shorter than a pipe is long: nobody need read meanwhile.
+    // The output fits into the pipe, so it can be read after the end.
     let status = loop {
         if let Some(status) = child.try_wait()? {
             break status;
@@ -147,16 +147,13 @@ fn version(path: &Path, argument: &str) -> io::Result<String> {
         if waited > PATIENCE {
             child.kill()?;
             child.wait()?;
-            return Err(io::Error::other(format!(
-                "it does not answer within {} s",
-                PATIENCE.as_secs()
-            )));
+            return Err(io::Error::other(format!("no answer within {} s", PATIENCE.as_secs())));
         }
         sleep(TICK);
         waited += TICK;
     };
     if !status.success() {
-        return Err(io::Error::other(format!("it does not run: {status}")));
+        return Err(io::Error::other(format!("cannot run: {status}")));
     }
     let mut said = Vec::new();
     child.stdout.take().map(|mut pipe| pipe.read_to_end(&mut said)).transpose()?;

@@ -6,7 +6,7 @@ use store::Mode;
 use testbed::emulate::simulate;
 
 pub(crate) fn run(args: &Emulate) -> Result<ExitCode, Failure> {
-    // Before there is a second thread: the kernel asks for it.
+    // The kernel requires that the process still has a single thread.
     testbed::emulate::become_root().map_err(Failure::new)?;
     let experiment = real_time::open(&args.experiment, &args.real_time.chosen)?;
     let experiment = if args.real_time.compare { experiment.simulated()? } else { experiment };
@@ -19,7 +19,7 @@ pub(crate) fn run(args: &Emulate) -> Result<ExitCode, Failure> {
         background: &args.run,
         make: &|emulation, cell, seed| Ok(emulation.run(cell, seed)?),
         simulate: &|cell, seed, cancel| {
-            // The emulation leaves them out too.
+            // The emulation omits them too.
             let mut scenario = cell.scenario(seed);
             scenario.calls.clear();
             simulate(&scenario, cancel)

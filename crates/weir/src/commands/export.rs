@@ -48,7 +48,7 @@ pub(crate) fn run(args: &Export) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The runs with these numbers; all if there are none.
+/// The runs with these numbers; all runs if `ids` is empty.
 pub(super) fn chosen(store: &Store, ids: &[i64]) -> Result<Vec<StoredRun>, StoreError> {
     if ids.is_empty() {
         store.runs(&Filter::default())

@@ -11,7 +11,7 @@ pub(crate) fn run(args: &Import) -> Result<ExitCode, Failure> {
     let of_dump =
         |error: &dyn std::fmt::Display| Failure::new(format!("{}: {error}", args.dump.display()));
     let file = File::open(&args.dump)
-        .map_err(|error| of_dump(&format!("it cannot be read: {error}; check the name")))?;
+        .map_err(|error| of_dump(&format!("cannot read it: {error}; check the name")))?;
     let dump = internals::read(file).map_err(|error| of_dump(&error))?;
     let name = args.name.clone().unwrap_or_else(|| name_of(&args.dump));
     let imported = internals::import(&dump, &name).map_err(|error| of_dump(&error))?;
@@ -24,7 +24,7 @@ pub(crate) fn run(args: &Import) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The file's name without its folders and endings.
+/// The file's name without folders and extensions.
 fn name_of(path: &Path) -> String {
     let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     let plain = name.split('.').next().unwrap_or_default();

@@ -44,7 +44,7 @@ struct SettingRow {
     doc: &'static str,
 }
 
-/// An improvement of gcc: what is appended to a profile's name, and what it sets.
+/// An improvement of gcc: the suffix of the profile name, and the settings that it changes.
 #[derive(Serialize)]
 struct ImprovementRow {
     name: String,
@@ -54,7 +54,7 @@ struct ImprovementRow {
     libwebrtc: ChangesRow,
 }
 
-/// What it sets in a form, or why that cannot have it.
+/// The settings that it changes in a form, or why it does not apply to the form.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum ChangesRow {
@@ -133,8 +133,8 @@ fn stored(out: &mut Output, store: &Store, json: bool) -> Result<(), Failure> {
     if json { Ok(()) } else { out.line(rows) }
 }
 
-/// What a comparison must not overlook: whether the machine limited the run, and which browsers and
-/// peers made it.
+/// Facts that matter for comparisons: whether the machine limited the run, and which browsers and
+/// peers took part.
 fn remarks(meta: &RunMeta) -> String {
     let limited = meta.cpu_limited().map(|_| "CPU-limited".to_owned());
     let mut all: Vec<String> = limited.into_iter().collect();
@@ -220,7 +220,7 @@ fn list_improvement(
                     settings.iter().map(|(name, value)| format!("{name} = {value}")).collect();
                 out.line(format_args!("    {form}: {}", settings.join(", ")))?;
             }
-            Err(reason) => out.line(format_args!("    {form}: not, {reason}"))?,
+            Err(reason) => out.line(format_args!("    {form}: not applicable, {reason}"))?,
         }
     }
     Ok(())

@@ -10,7 +10,7 @@ use testbed::measure::media::Cache;
 use testbed::measure::{Measurement, browser, relay, sfu};
 
 pub(crate) fn run(args: &Measure) -> Result<ExitCode, Failure> {
-    // Before there is a second thread: the kernel asks for it.
+    // The kernel requires that the process still has a single thread.
     testbed::emulate::become_root().map_err(Failure::new)?;
     let experiment = real_time::open(&args.experiment, &args.real_time.chosen)?;
     let experiment = with_endpoints(&experiment, &args.endpoint)?;
@@ -55,8 +55,8 @@ fn with_endpoints(experiment: &Experiment, words: &[String]) -> Result<Experimen
     Ok(experiment.with_overrides(&overrides)?)
 }
 
-/// Sees that there is a call, and that the browsers and files of every cell are there, before the
-/// first of them runs.
+/// Checks before the first run that there is a call, and that the browsers and files of every cell
+/// exist.
 fn check(experiment: &Experiment) -> Result<(), Failure> {
     for cell in experiment.cells() {
         let scenario = cell.scenario(experiment.seed);
@@ -72,15 +72,16 @@ fn check(experiment: &Experiment) -> Result<(), Failure> {
                 |host| matches!(measure.endpoint_of(scenario.name(host)), Endpoint::Native(_));
             if call.relay.is_some() && is_native(call.from) {
                 let reason =
-                    format!("call.{}.relay: a native peer does not pass relays", call.name);
+                    format!("call.{}.relay: native peers do not support relays", call.name);
                 return Err(Failure::new(format!(
-                    "{reason}; let {} be a browser",
+                    "{reason}; use a browser on {}",
                     scenario.name(call.from)
                 )));
             }
             if call.relay.is_some() && call.sfu.is_some() {
-                let reason = format!("{}: a conference through a unit passes no relay", call.name);
-                return Err(Failure::new(format!("{reason}; leave out relay, or make it a mesh")));
+                let reason =
+                    format!("{}: a conference through a forwarding unit uses no relay", call.name);
+                return Err(Failure::new(format!("{reason}; remove relay, or use a mesh")));
             }
             if call.relay.is_some() && relay::PROGRAM.find().is_none() {
                 return Err(Failure::new(format!(
@@ -92,15 +93,14 @@ fn check(experiment: &Experiment) -> Result<(), Failure> {
             if codec.is_some_and(|codec| !["vp8", "csv"].contains(&codec.as_str()))
                 && [call.from, call.to].into_iter().any(is_native)
             {
-                let reason = format!("call.{}.video.codec: native peers have VP8 alone", call.name);
-                return Err(Failure::new(format!(
-                    "{reason}; write vp8, or make it between browsers"
-                )));
+                let reason =
+                    format!("call.{}.video.codec: native peers support only VP8", call.name);
+                return Err(Failure::new(format!("{reason}; use vp8, or browsers")));
             }
             if call.video.is_none() && [call.from, call.to].into_iter().any(is_native) {
                 let reason =
-                    format!("call.{}: native peers make no call of audio alone", call.name);
-                return Err(Failure::new(format!("{reason}; make it between browsers")));
+                    format!("call.{}: native peers do not support calls without video", call.name);
+                return Err(Failure::new(format!("{reason}; use browsers")));
             }
             for host in [call.from, call.to].into_iter().filter(|host| call.unit() != Some(*host)) {
                 if let Endpoint::Browser(browser) = measure.endpoint_of(scenario.name(host)) {

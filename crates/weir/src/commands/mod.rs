@@ -52,7 +52,7 @@ fn with_runner<T>(
     cache: &RunCache,
     work: impl FnOnce(Runner<'_>) -> T,
 ) -> Result<T, Failure> {
-    // The second time the user means it.
+    // A second Ctrl-C ends the program at once.
     let cancel = cancel_on_signal(|| std::process::exit(130))?;
     let progress = Progress::new(quiet, "runs");
     let show = |done, total| progress.show(done, total);
@@ -62,7 +62,7 @@ fn with_runner<T>(
     Ok(result)
 }
 
-/// Set by Ctrl-C and its like; `again` is what the next does.
+/// A flag that SIGINT, SIGTERM and SIGHUP set; the next signal calls `again`.
 fn cancel_on_signal(again: impl Fn() + Send + 'static) -> Result<Arc<AtomicBool>, Failure> {
     let cancel = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&cancel);
@@ -79,7 +79,7 @@ fn cancel_on_signal(again: impl Fn() + Send + 'static) -> Result<Arc<AtomicBool>
 fn close(cache: RunCache, quiet: bool) -> Result<(), Failure> {
     let CacheSummary { stored, reused, error } = cache.finish();
     if reused > 0 && !quiet {
-        eprint(&format!("{reused} of the runs were in the store already"));
+        eprint(&format!("{reused} runs were already in the store"));
     }
     match error {
         Some(error) => Err(Failure::new(format!("{error}; {stored} runs were stored before"))),
@@ -87,13 +87,11 @@ fn close(cache: RunCache, quiet: bool) -> Result<(), Failure> {
     }
 }
 
-/// The exit code after runs, and a word about those that are missing.
+/// The exit code after runs. Prints a line if runs are missing.
 fn conclude(summary: Summary, otherwise: ExitCode) -> Result<ExitCode, Failure> {
     let Summary { total, done, failed, cancelled } = summary;
     if cancelled {
-        eprint(&format!(
-            "stopped: {done} of {total} runs were finished; with --store they are kept"
-        ));
+        eprint(&format!("stopped: {done} of {total} runs are finished; --store keeps them"));
         return Err(Failure::Interrupted);
     }
     if failed > 0 {
@@ -103,34 +101,34 @@ fn conclude(summary: Summary, otherwise: ExitCode) -> Result<ExitCode, Failure> 
     Ok(otherwise)
 }
 
-/// Refuses an output that the command also reads, or that is written twice: one of the two would be
-/// lost. Sees also whether the outputs can be written.
+/// Refuses an output that the command also reads or writes twice, because one of both would be
+/// lost. Also checks that the outputs can be written.
 fn outputs_apart(outputs: &[&Path], others: &[&Path]) -> Result<(), Failure> {
     for (place, output) in outputs.iter().enumerate() {
         writable(output)?;
         if outputs[..place].iter().chain(others).any(|other| same_file(output, other)) {
             let shown = output.display();
             return Err(Failure::new(format!(
-                "{shown}: it is also another file of this command, which would be lost; name another"
+                "{shown}: another option names the same file, which would be overwritten; choose another path"
             )));
         }
     }
     Ok(())
 }
 
-/// Whether two paths are one file, there or not yet there; pipes and devices lose nothing.
+/// Whether two paths name the same regular file, existing or not.
 fn same_file(one: &Path, other: &Path) -> bool {
     let full = |path: &Path| path.canonicalize().or_else(|_| std::path::absolute(path)).ok();
     (one.is_file() || !one.exists()) && full(one).is_some() && full(one) == full(other)
 }
 
-/// Writes a file whole or not at all.
+/// Writes a file completely or not at all.
 fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
     Ok(to_file(path, |file| file.write_all(text.as_bytes()))?)
 }
 
-/// A line on standard error.
+/// Prints a line on standard error.
 fn eprint(text: &str) {
-    // Nobody is left to tell if this fails.
+    // There is no other way to report that this fails.
     let _ = writeln!(anstream::stderr(), "{text}");
 }

@@ -1,5 +1,5 @@
-//! Runs in real time, whatever makes them: one after another, shown, compared with the simulator,
-//! and kept.
+//! Runs in real time, of emulations and measurements: one after another, printed, compared with the
+//! simulator, and stored.
 
 use super::run::{lines_table, streams_table};
 use super::{cancel_on_signal, close, eprint, write_file};
@@ -28,23 +28,23 @@ type MakeRun<'a> = &'a dyn Fn(&Emulation<'_>, &Cell, Seed) -> Result<Emulated, B
 
 /// What differs between the commands that run in real time.
 pub(crate) struct RunMode<'a> {
-    /// How its runs are marked in a store.
+    /// The mode of the runs in a store.
     pub(crate) mode: Mode,
-    /// What it says of a run: `emulated`, `measured`.
+    /// The word for a run: `emulated`, `measured`.
     pub(crate) word: &'static str,
-    /// A command with this terminal; the run lasts as long as it does.
+    /// A command in this terminal; the run ends with it.
     pub(crate) foreground: Option<(Option<&'a str>, &'a [OsString])>,
-    /// Lines for `sh -c` on hosts.
+    /// Command lines for `sh -c` on hosts.
     pub(crate) background: &'a [(String, String)],
     /// Makes a run.
     pub(crate) make: MakeRun<'a>,
-    /// Makes the same in virtual time.
+    /// Simulates the same cell.
     pub(crate) simulate: &'a dyn Fn(&Cell, Seed, &AtomicBool) -> Result<Recording, RunError>,
-    /// Whether the next run is made when one could not be.
+    /// Whether a failed run does not end the command.
     pub(crate) goes_on: bool,
 }
 
-/// The runs of a command, one after another: printed, compared and kept.
+/// Runs all cells and seeds of a command; prints, compares and stores each run.
 pub(crate) fn run(
     experiment: &Experiment,
     args: &RealTimeArgs,
@@ -56,7 +56,7 @@ pub(crate) fn run(
     }
     let cells = chosen(experiment, &args.cell)?;
     let cache = RunCache::open(args.store.as_deref())?;
-    // A second Ctrl-C would leave the hosts behind: the first is being done.
+    // A second Ctrl-C is ignored, because it would leave the hosts behind.
     let cancel = cancel_on_signal(|| ())?;
     let weir = std::env::current_exe().map_err(Failure::new)?;
     let seeds: Vec<_> = (0..).zip(experiment.seeds()).collect();
@@ -69,7 +69,7 @@ pub(crate) fn run(
             cells.iter().map(|cell| cell.scenario(experiment.seed).duration.as_secs_f64()).sum();
         let minutes = seconds * seeds.len() as f64 / 60.0;
         eprint(&format!(
-            "{} runs, {minutes:.1} minutes; --cell AXIS=VALUE picks some",
+            "{} runs, {minutes:.1} minutes; --cell AXIS=VALUE selects some",
             cells.len() * seeds.len()
         ));
     }
@@ -78,7 +78,7 @@ pub(crate) fn run(
             let done = session.one(&mut out, Job { experiment: 0, cell: cell.index, run, seed });
             if cancel.load(Ordering::Relaxed) {
                 close(session.cache, args.quiet)?;
-                eprint("stopped; the hosts and what ran on them are gone");
+                eprint("stopped; the hosts and their programs are removed");
                 return Err(Failure::Interrupted);
             }
             match done {
@@ -100,7 +100,7 @@ pub(crate) fn run(
 
 /// The experiment as it runs in real time.
 pub(crate) fn open(name: &str, chosen: &Chosen) -> Result<Experiment, Failure> {
-    // Real time is dear, and a second run differs even with the same seed: one is the usual.
+    // One run is the default, because real time is slow and runs differ even with the same seed.
     let once = Chosen { runs: chosen.runs.or(Some(1)), ..chosen.clone() };
     Ok(once.of(lab::open(name)?)?)
 }
@@ -140,7 +140,7 @@ impl Session<'_> {
         let cell = &self.experiment.cells()[job.cell];
         let emulated = self.make(cell, job)?;
         if self.kind.mode == Mode::Measured && self.cancel.load(Ordering::Relaxed) {
-            // A part of a call says nothing of the whole, and would be taken for it.
+            // An incomplete call is not stored, because it could be taken for a complete one.
             return Ok(());
         }
         self.cache.insert(
@@ -170,12 +170,12 @@ impl Session<'_> {
             Some(code) => code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1),
             None => u8::from(emulated.failed() || !emulated.kept_up),
         };
-        // The first that is not zero: one bad run of many is not to be missed.
+        // The first exit code that is not zero, so that one failed run is not missed.
         self.code = if self.code == 0 { code } else { self.code };
         out.flush()
     }
 
-    /// Where a run's files go: of several runs each has a folder.
+    /// The folder for a run's files; with several runs, one folder per run.
     fn folder(&self, top: &Path, job: Job) -> PathBuf {
         if self.single {
             top.to_owned()
@@ -237,7 +237,7 @@ fn write_logs(folder: &Path, programs: &[ProgramExit]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// How a program ended, in a word.
+/// The exit of a program in one word.
 fn word(reason: &ExitReason) -> String {
     match reason {
         ExitReason::NotStarted(error) => format!("not started: {error}"),
@@ -285,7 +285,7 @@ fn print(
     out.line(punctuality(&emulated.report))
 }
 
-/// The result of a client of iperf3, in a line: what its `--json` calls `end`.
+/// The result of an iperf3 client in one line, from the member `end` of its JSON.
 fn iperf3(lines: &[String]) -> Option<String> {
     let json: Value = serde_json::from_str(&lines.join("\n")).ok()?;
     if let Some(error) = json.get("error").and_then(Value::as_str) {
@@ -303,7 +303,7 @@ fn iperf3(lines: &[String]) -> Option<String> {
     Some(format!("{} sent, {} received{retransmits}", rate("sum_sent")?, rate("sum_received")?))
 }
 
-/// How well the loop kept time.
+/// The lateness of the real-time loop.
 fn punctuality(report: &Report) -> String {
     let late = |span: units::Duration| match span.as_millis_f64() {
         millis if millis < 1.0 => format!("{:.0} µs", 1e3 * millis),
@@ -315,7 +315,7 @@ fn punctuality(report: &Report) -> String {
         RealTime::Ordinary(reason) => format!("; without real-time scheduling ({reason})"),
     };
     format!(
-        "{} packets, late by {} (median), {} (p99), {} (most); {} by more than 1 ms{scheduling}",
+        "{} packets, late by {} (median), {} (p99), {} (max); {} by more than 1 ms{scheduling}",
         lateness.count(),
         late(lateness.quantile(0.5)),
         late(lateness.quantile(0.99)),
@@ -368,11 +368,11 @@ fn line(
 fn program(ended: &ProgramExit) -> Value {
     let text = ended.lines.join("\n");
     let output = match ended.program.kind {
-        // They are among the streams.
+        // The streams include them.
         ProgramKind::Upload(_) | ProgramKind::UploadServer { .. } if ended.succeeded() => {
             Value::Null
         }
-        // What iperf3 prints is one object.
+        // iperf3 prints one JSON object.
         _ => serde_json::from_str(&text).unwrap_or_else(|_| Value::from(ended.lines.clone())),
     };
     json!({ "name": ended.program.name, "ended": word(&ended.reason), "succeeded": ended.succeeded(), "output": output })
@@ -387,7 +387,7 @@ fn values(streams: &[StreamSummary]) -> Value {
     Value::Object(streams.iter().map(of).collect())
 }
 
-/// The simulator beside what was real, a metric a row.
+/// The simulator beside the real run, one row per metric.
 fn compare(out: &mut Output, simulated: &Recording, emulated: &Recording) -> Result<(), Failure> {
     let mut rows = table(["stream", "metric", "simulated", "real", "difference"]);
     let all = |recording| [summary(recording), lines(recording)].concat();

@@ -48,7 +48,7 @@ pub(crate) fn run(args: &Report) -> Result<ExitCode, Failure> {
     conclude(summary, ExitCode::SUCCESS)
 }
 
-/// The page of runs that are in a store.
+/// The page of stored runs.
 fn stored(args: &Report, path: &Path) -> Result<ExitCode, Failure> {
     let number = |word: &String| {
         let message = || format!("'{word}' is not the number of a run in {}", path.display());
@@ -72,8 +72,8 @@ fn stored(args: &Report, path: &Path) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// How many runs, of which kind, and which of them say more of the machine than of the network: `3
-/// measured, 2 simulated; CPU-limited: 4`.
+/// The number of runs per mode, and the runs that the machine limited: `3 measured, 2 simulated;
+/// CPU-limited: 4`.
 pub(super) fn made(runs: &[StoredRun]) -> String {
     let of = |mode: Mode| (runs.iter().filter(|run| run.meta.mode == mode).count(), mode);
     let kinds = Mode::ALL.map(of).into_iter().filter(|(count, _)| *count > 0);
@@ -82,14 +82,14 @@ pub(super) fn made(runs: &[StoredRun]) -> String {
     if limited.is_empty() { kinds } else { format!("{kinds}; CPU-limited: {limited}") }
 }
 
-/// The runs of an experiment that were made in one way.
+/// The runs of one experiment in one mode.
 struct Group<'r> {
     experiment: Experiment,
     mode: Mode,
     runs: Vec<(&'r StoredRun, Job)>,
 }
 
-/// Stored runs by their experiments and how they were made.
+/// Stored runs by experiment and mode.
 fn groups(runs: &[StoredRun]) -> Result<Vec<Group<'_>>, Failure> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for run in runs {
@@ -108,8 +108,8 @@ fn groups(runs: &[StoredRun]) -> Result<Vec<Group<'_>>, Failure> {
 }
 
 impl Group<'_> {
-    /// Its figures, under a heading that says how the runs were made unless they were simulated;
-    /// with a star if the machine limited any.
+    /// The figures under a heading with the mode, unless the runs were simulated, and with a star
+    /// if the machine limited any run.
     fn section(&self, store: &Store) -> Result<Section, Failure> {
         let figures = Figures::read(&self.experiment)?;
         let mut builder = SectionBuilder::new(&self.experiment, &figures);
@@ -124,7 +124,7 @@ impl Group<'_> {
         if !limited.is_empty() {
             section.title.push_str(" *");
             section.text += &format!(
-                "\n\n* CPU-limited: the machine had not enough processor time in run {limited}, which looks like a slower network."
+                "\n\n* CPU-limited: the machine lacked processor time in run {limited}; this looks like a slower network."
             );
         }
         Ok(section)
@@ -144,7 +144,7 @@ fn title(experiments: &[&Experiment]) -> String {
     }
 }
 
-/// Writes the page, and says where.
+/// Writes the page, and prints its path.
 pub(super) fn write(
     path: &Path,
     title: &str,
@@ -161,12 +161,12 @@ pub(super) fn write(
         chosen.overrides().into_iter().map(|(key, value)| fact("set", format!("{key} = {value}"))),
     );
     facts.extend(
-        chosen.quick.then(|| fact("schedule", "quick: the published one in 60 s".to_owned())),
+        chosen.quick.then(|| fact("schedule", "quick: the published schedule in 60 s".to_owned())),
     );
     write_page(path, title, facts, verdicts, sections, quiet)
 }
 
-/// Writes a page with these facts, and says where unless it is to be quiet.
+/// Writes a page with these facts, and prints its path unless `quiet` is set.
 pub(super) fn write_page(
     path: &Path,
     title: &str,

@@ -55,7 +55,7 @@ pub(crate) fn run(args: &Run) -> Result<ExitCode, Failure> {
     conclude(done, ExitCode::SUCCESS)
 }
 
-/// What is printed: a line a run at once, or tables at the end.
+/// The output: one line per run at once, or tables at the end.
 struct Shown {
     json: bool,
     out: Output,
@@ -76,7 +76,7 @@ impl Shown {
         } else if self.fault.is_none() {
             self.fault = self.out.json(&line(experiment, job, &streams)).err();
             if self.fault.is_some() {
-                // The reader has gone: begin nothing new.
+                // The reader has closed the pipe: start no new run.
                 runner.cancel.store(true, Ordering::Relaxed);
             }
         }
@@ -113,8 +113,7 @@ fn line<'a>(experiment: &'a Experiment, job: Job, streams: &[StreamSummary]) -> 
     }
 }
 
-/// Heading, metric and unit of each column of the table, and whether it is there even if nothing
-/// fills it.
+/// Heading, metric and unit of each column, and whether the column is shown even if it is empty.
 #[rustfmt::skip]
 const COLUMNS: [(&str, &str, Unit, bool); 10] = [
     ("sent", "sent_rate", Unit::BitsPerSecond, true),
@@ -129,14 +128,14 @@ const COLUMNS: [(&str, &str, Unit, bool); 10] = [
     ("completed in", "completion_time", Unit::Seconds, false),
 ];
 
-/// The means over the runs of each cell, a stream a row.
+/// The means over the runs of each cell, one row per stream.
 fn print(
     out: &mut Output,
     experiment: &Experiment,
     cells: &[Vec<Vec<StreamSummary>>],
 ) -> Result<(), Failure> {
     let words = if experiment.runs == 1 { "run" } else { "runs" };
-    let seeds = format!("{} {words} a cell, seeds from {}", experiment.runs, experiment.seed);
+    let seeds = format!("{} {words} per cell, seeds from {}", experiment.runs, experiment.seed);
     out.line(format_args!("{}: {} ({seeds})", experiment.name, experiment.title))?;
     for (cell, runs) in experiment.cells().iter().zip(cells) {
         if runs.is_empty() {
@@ -150,7 +149,7 @@ fn print(
     Ok(())
 }
 
-/// The means over the runs, a stream a row.
+/// The means over the runs, one row per stream.
 pub(super) fn streams_table(runs: &[Vec<StreamSummary>]) -> Table {
     let some = |metric: &str| {
         let known = |stream: &StreamSummary| {
@@ -182,7 +181,7 @@ pub(super) fn streams_table(runs: &[Vec<StreamSummary>]) -> Table {
     rows
 }
 
-/// The lines of an emulation, a row each.
+/// The lines of an emulation, one row per line.
 pub(super) fn lines_table(lines: &[StreamSummary]) -> Table {
     let mut rows = table(["line", "rate", "queue delay", "p95", "dropped"]);
     for line in lines {

@@ -20,12 +20,12 @@ pub(crate) fn run(args: &Serve) -> Result<ExitCode, Failure> {
         )));
     }
     let broker = broker(args)?;
-    // Before all else, as others would have to be told to go.
+    // First, before any client can connect.
     let outside = args.bind.map(|address| listen_on(address, "--bind")).transpose()?;
     let listeners = listen(args.port)?;
     let port = listeners[0].local_addr().map_err(Failure::new)?.port();
     let (signal, stopped) = channel();
-    // Only this sends, so it fails only when the command has ended already.
+    // The receiver exists until the command ends, so sending fails only after that.
     ctrlc::set_handler(move || {
         let _ = signal.send(());
     })
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &Serve) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The broker, if there is to be one.
+/// The broker, if a file configures one.
 fn broker(args: &Serve) -> Result<Option<Arc<Api>>, Failure> {
     let Some(path) = &args.broker else { return Ok(None) };
     let config = Config::open(path).map_err(Failure::new)?;
@@ -58,13 +58,13 @@ fn broker(args: &Serve) -> Result<Option<Arc<Api>>, Failure> {
     {
         let suggestion = "give --token-file FILE, or set WEIR_BROKER_TOKEN";
         return Err(Failure::new(format!(
-            "--bind {address}: others than this machine need a token; {suggestion}"
+            "--bind {address}: an address other than loopback needs a token; {suggestion}"
         )));
     }
     Ok(Some(Api::new(Broker::new(config), token)))
 }
 
-/// The token, of a file or of the environment; none without either.
+/// The token from a file or from the environment, if there is one.
 fn token(args: &Serve) -> Result<Option<Secret>, Failure> {
     let (from, word) = match (&args.token_file, std::env::var("WEIR_BROKER_TOKEN")) {
         (Some(path), _) => {
@@ -76,7 +76,7 @@ fn token(args: &Serve) -> Result<Option<Secret>, Failure> {
     };
     let word = word.trim();
     if word.len() < MIN_TOKEN || !word.bytes().all(|byte| byte.is_ascii_graphic()) {
-        let suggestion = "'openssl rand -hex 16' makes one";
+        let suggestion = "create one with 'openssl rand -hex 16'";
         return Err(Failure::new(format!(
             "{from}: a token has {MIN_TOKEN} letters and digits or more; {suggestion}"
         )));
@@ -84,22 +84,26 @@ fn token(args: &Serve) -> Result<Option<Secret>, Failure> {
     Ok(Some(Secret::new(word)))
 }
 
-/// Listens on an address that an option names.
+/// Listens on the address of an option.
 fn listen_on(address: SocketAddr, option: &str) -> Result<TcpListener, Failure> {
     TcpListener::bind(address).map_err(|error| {
         let suggestion = match error.kind() {
             io::ErrorKind::AddrInUse => {
-                format!("; end what listens there, or choose another port with {option}")
+                format!(
+                    "; stop the program that listens there, or choose another port with {option}"
+                )
             }
             io::ErrorKind::PermissionDenied => format!("; choose a port above 1023 with {option}"),
-            io::ErrorKind::AddrNotAvailable => "; 'ip address' shows this machine's".to_owned(),
+            io::ErrorKind::AddrNotAvailable => {
+                "; 'ip address' lists the addresses of this machine".to_owned()
+            }
             _ => String::new(),
         };
         Failure::new(format!("cannot listen on {address}: {error}{suggestion}"))
     })
 }
 
-/// On both loopback addresses, with the same port; a machine without IPv6 has one.
+/// Listens on both loopback addresses with the same port; on IPv4 only if there is no IPv6.
 fn listen(port: u16) -> Result<Vec<TcpListener>, Failure> {
     let first = listen_on((Ipv4Addr::LOCALHOST, port).into(), "--port")?;
     let port = first.local_addr().map_err(Failure::new)?.port();

@@ -28,7 +28,7 @@ pub(crate) fn run(args: &Tc) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A heading that is a comment to the shell, and the lines.
+/// A heading as a shell comment, and the commands.
 pub(super) fn text(cell: &str, queue: &GatewayQueue) -> String {
     let cell = if cell.is_empty() { String::new() } else { format!(" ({cell})") };
     let rate =

@@ -16,7 +16,7 @@ pub(crate) fn run(args: &Upload) -> Result<ExitCode, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
     ctrlc::set_handler(move || {
-        // The second time the user means it.
+        // A second Ctrl-C ends the program at once.
         if flag.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
         }
@@ -44,7 +44,7 @@ fn serve(args: &UploadServer, stop: &AtomicBool) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What a server says of an event to people.
+/// The line that a server prints for an event.
 fn words(event: &UploadEvent) -> Option<String> {
     let UploadEvent { address, peer, value, .. } = event;
     let count = match value {
@@ -77,7 +77,7 @@ fn upload(args: &UploadClient, stop: &AtomicBool) -> Result<ExitCode, Failure> {
     if !args.json {
         out.line(in_words(&outcome))?;
     } else if outcome.last_sample.is_none() && !args.quiet {
-        eprint("stopped before there was a connection");
+        eprint("stopped before a connection was established");
     }
     out.finish()?;
     Ok(ExitCode::SUCCESS)
@@ -116,7 +116,7 @@ fn bar(args: &UploadClient) -> ProgressBar {
 
 fn in_words(outcome: &Outcome) -> String {
     let Some(last_sample) = &outcome.last_sample else {
-        return "stopped before there was a connection".to_owned();
+        return "stopped before a connection was established".to_owned();
     };
     let SenderSample {
         bytes_acknowledged: bytes, packets_sent, retransmitted_packets_sent, ..
@@ -134,7 +134,7 @@ fn in_words(outcome: &Outcome) -> String {
     )
 }
 
-/// As the laboratory wants to know it.
+/// The configuration of the client.
 fn told(result: Result<(), Failure>) -> io::Result<()> {
     match result {
         Ok(()) => Ok(()),

@@ -29,7 +29,7 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
     let catalogue = Catalogue::embedded()?;
     let claims = catalogue.select(&args.claims)?;
     let baseline = args.baseline.as_deref().map(read_baseline).transpose()?;
-    // A slip in --set would make every claim 'not run'; it is the user's, so it is said at once.
+    // A wrong --set would make every claim 'not run', so report it at once.
     for (key, value) in &args.running.chosen.set {
         check_override(&claims, key, value)?;
     }
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
         let sections = builders.iter().map(SectionBuilder::section).collect();
         super::report::write(
             path,
-            "Published claims, put to the test",
+            "Published claims, verified",
             &args.running.chosen,
             args.running.quiet,
             &verdicts,
@@ -76,7 +76,7 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
     if let Some(path) = &args.markdown {
         write_file(path, &markdown(&verdicts))?;
     }
-    // Whether something got worse is told by the exit code, also to who does not read on.
+    // The exit code reports regressions even if the reader has closed the pipe.
     match show(&verdicts, args.running.json) {
         Ok(()) | Err(Failure::PipeClosed) => {}
         Err(failure) => return Err(failure),
@@ -84,7 +84,7 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
     close(cache, args.running.quiet)?;
     if let Some(baseline) = &baseline {
         for verdict in verdicts.iter().filter(|verdict| !baseline.knows(&verdict.id)) {
-            eprint(&format!("note: the baseline says nothing of {}", verdict.id));
+            eprint(&format!("note: the baseline does not contain {}", verdict.id));
         }
     }
     let regressions = baseline.map(|baseline| baseline.regressions(&verdicts)).unwrap_or_default();
@@ -94,7 +94,7 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
     conclude(summary, if regressions.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The table of verdicts, or an object each.
+/// Prints the table of verdicts, or one JSON object per verdict.
 pub(super) fn show(verdicts: &[Verdict], json: bool) -> Result<(), Failure> {
     let mut out = Output::new();
     if json {
@@ -130,8 +130,7 @@ fn others(names: &[String]) -> Result<Vec<Alternative>, Failure> {
     Ok(chosen)
 }
 
-/// Runs the plan under another controller, or an improvement, and puts the result beside the
-/// verdicts.
+/// Runs the plan under another controller or improvement, and adds the result to the verdicts.
 fn beside(
     plan: &Plan<'_>,
     other: &Alternative,
@@ -147,7 +146,7 @@ fn beside(
     summary
 }
 
-/// Refuses what no experiment of the claims takes.
+/// Refuses an override that no experiment of the claims accepts.
 fn check_override(claims: &[&lab::claims::Claim], key: &str, value: &str) -> Result<(), Failure> {
     let mut refused = None;
     for claim in claims {
@@ -164,26 +163,26 @@ fn read_baseline(path: &Path) -> Result<Baseline, Failure> {
     let shown = path.display().to_string();
     let text = std::fs::read_to_string(path).map_err(|error| {
         Failure::new(format!(
-            "{shown}: it cannot be read as text ({error}); name a file that 'weir verify --json' wrote"
+            "{shown}: cannot read it as text ({error}); name a file that 'weir verify --json' wrote"
         ))
     })?;
     Ok(Baseline::parse(&text, &shown)?)
 }
 
-/// What makes these results other than the claims': they say how many runs and which parameters
-/// they want. And which claims an improvement leaves as they are.
+/// Prints how this command deviates from the experiments (number of runs, parameters), and which
+/// claims an improvement does not change.
 fn say_what_differs(args: &Verify, plan: &Plan<'_>, others: &[Alternative]) {
     if args.running.quiet {
         return;
     }
     if let Some(runs) = args.running.chosen.runs {
-        eprint(&format!("note: {runs} runs a cell instead of what the experiments say"));
+        eprint(&format!("note: {runs} runs per cell instead of the numbers in the experiments"));
     }
     if args.running.chosen.quick {
         eprint("note: short forms (--quick) of the experiments");
     }
     for (key, value) in &args.running.chosen.set {
-        eprint(&format!("note: {key} = {value} instead of what the experiments say"));
+        eprint(&format!("note: {key} = {value} instead of the values in the experiments"));
     }
     for other in others {
         for (reason, claims) in plan.not_improved(other) {
@@ -238,7 +237,7 @@ fn print(out: &mut Output, verdicts: &[Verdict]) -> Result<(), Failure> {
     ))
 }
 
-/// What was measured, with what is to be kept in mind of it.
+/// The measured values with the notes on them.
 fn measured(verdict: &Verdict) -> String {
     let caveat = verdict.caveat();
     if caveat.is_empty() {

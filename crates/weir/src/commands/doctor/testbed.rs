@@ -6,7 +6,7 @@ use testbed::emulate::Ability;
 use testbed::measure::browser::Program;
 use testbed::measure::{relay, sfu};
 
-/// The least that the runs of the C claims with a store and a report need, rounded up.
+/// The disk space that the C claims with a store and a report need, rounded up.
 const MIN_DISK: u64 = 1 << 30;
 
 pub(super) fn findings() -> Vec<Finding> {
@@ -24,7 +24,7 @@ fn memory() -> Finding {
     Finding { what: "memory", status: Health::Good, found, needed_for: "runs", suggestion: "" }
 }
 
-/// The space where the user stands.
+/// The free space of the current folder's disk.
 fn disk() -> Finding {
     let here = std::env::current_dir().unwrap_or_default();
     let disks = Disks::new_with_refreshed_list().ok();
@@ -39,14 +39,14 @@ fn disk() -> Finding {
         status: if enough { Health::Good } else { Health::Missing },
         found: free.map_or("unknown".to_owned(), |free| format!("{} MB free here", free >> 20)),
         needed_for: "stores, exports, reports",
-        suggestion: if enough { "" } else { "free 1 GB, or work in another folder" },
+        suggestion: if enough { "" } else { "free 1 GB, or use another folder" },
     }
 }
 
-/// A browser or its driver, looked for as a measurement does.
+/// A browser or its driver, found as by a measurement.
 fn browser(wanted: Program) -> Finding {
     let needed_for = match wanted {
-        Program::Chromium => "weir measure; looking at reports as pictures",
+        Program::Chromium => "weir measure; screenshots of reports",
         _ => "weir measure",
     };
     let tool = Tool {
@@ -58,7 +58,7 @@ fn browser(wanted: Program) -> Finding {
     program(wanted.find().as_deref(), &tool)
 }
 
-/// The media relay, looked for as a measurement does.
+/// The media relay, found as by a measurement.
 fn coturn() -> Finding {
     let needed_for = "measured calls with a relay";
     let tool = Tool {
@@ -70,7 +70,7 @@ fn coturn() -> Finding {
     program(relay::PROGRAM.find().as_deref(), &tool)
 }
 
-/// The forwarding unit, looked for as a measurement does.
+/// The forwarding unit, found as by a measurement.
 fn janus() -> Finding {
     let needed_for = "conferences with topology = \"sfu\"";
     let tool = Tool {
@@ -82,7 +82,7 @@ fn janus() -> Finding {
     program(sfu::PROGRAM.find().as_deref(), &tool)
 }
 
-/// What an emulation uses, tried.
+/// An ability of the system that an emulation uses, as tried.
 fn ability(ability: Ability) -> Finding {
     let there = ability.found.is_ok();
     let needed_for = match ability.what {
