@@ -292,7 +292,7 @@ fn a_broker_beyond_loopback_requires_its_token() {
     }
     .unwrap_err()
     .to_string();
-    assert!(error.contains("with a token only"), "{error}");
+    assert!(error.contains("needs a token"), "{error}");
     let listener = open();
     let address = listener.local_addr().unwrap();
     let broker = broker(Some(TOKEN));

@@ -354,7 +354,7 @@ fn a_run_that_cannot_be_read_any_more_is_left_out() {
         .code(2)
         .stderr(contains("run 3 cannot"));
     let page = std::fs::read_to_string(folder.path().join("page.html")).unwrap();
-    assert!(page.contains(", measured *") && page.contains("not enough processor time in run 2"));
+    assert!(page.contains(", measured *") && page.contains("lacked processor time in run 2"));
     weir(&["export", "--from", "s.sqlite", "2", "--csv", "x.csv", "--stream", "main.video"])
         .success()
         .stderr(contains("run 2 is CPU-limited: the machine was 98 % busy"));

@@ -76,7 +76,7 @@ pub enum CallError {
 pub enum Deadline {
     /// This long after the start of the call.
     After(Duration),
-    /// The endpoint of the call.
+    /// The end of the call.
     CallEnd,
 }
 
@@ -84,7 +84,7 @@ impl fmt::Display for Deadline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::After(time) => write!(f, "after {time}"),
-            Self::CallEnd => f.write_str("when the call endpoints"),
+            Self::CallEnd => f.write_str("when the call ends"),
         }
     }
 }
