@@ -116,11 +116,11 @@ fn bad_input_is_one_line_and_exit_code_2() {
         (&["run", "bad.toml"][..], "error: bad.toml:7: host.alice.up.delay: '25' is not a time"),
         (
             &["run", "none.toml"],
-            "error: none.toml: no experiment of this name, and there is no file 'none.toml'",
+            "error: none.toml: there is no experiment of this name, and there is no file 'none.toml'",
         ),
         (&["run", "two.toml", "--set", "duration=0s"], "error: --set: duration: "),
         (&["run", "two.toml", "--set", "call.*.controler=x"], "did you mean controller?"),
-        (&["run", "."], "error: .: no experiment of this name, and '.' is a folder"),
+        (&["run", "."], "error: .: there is no experiment of this name, and '.' is a folder"),
         (&["verify", "C-99"], "error: there is no claim or paper 'C-99'"),
         (
             &["verify", "C-4", "--baseline", "none.json"],
@@ -231,7 +231,7 @@ fn verify_puts_improved_controllers_beside_the_papers() {
     let assert = verify(&["V-1", "--json", "--with", "improvements"]).assert().success();
     let assert = assert.stderr(
         contains(
-            "note: V-1 not rerun with +outage-prefilter: gcc:draft-02 has outage-prefilter already",
+            "note: V-1 not rerun with +outage-prefilter: gcc:draft-02 already has outage-prefilter",
         )
         .and(contains("note: V-1 not rerun with +packet-groups")),
     );
