@@ -157,7 +157,7 @@ fn few_seeds_are_held_against_many() {
         .stdout(contains("3 seeds"));
     let one = [&args[..], &["1"]].concat();
     in_folder(folder.path(), &one).assert().code(1).stderr(contains(
-        "home.toml: 1 seed and 10 do not agree: the same best; of 0 pairs that 1 tell apart",
+        "home.toml: 1 seed and 10 do not agree: the same best; 0 of 0 pairs that 1 separate",
     ));
 }
 
@@ -198,7 +198,7 @@ fn bad_input_is_one_line_and_exit_code_2() {
         (&["home.tom"], "no experiment of this name"),
         (
             &["home.toml", "--set", "call.main={from=\"home\",to=\"net\",audio=true,video=false}"],
-            "home.toml: no call with video",
+            "home.toml: there is no call with video",
         ),
         (
             &["home.toml", "--set", "advise.call=mian"],

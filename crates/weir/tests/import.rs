@@ -47,7 +47,7 @@ fn what_is_no_dump_is_refused_in_a_line_and_leaves_no_store() {
     fs::write(folder.join("x.json"), "{}").unwrap();
     for (file, why) in [
         ("x.json", "x.json: not a dump of webrtc-internals"),
-        ("none.json", "none.json: it cannot be read"),
+        ("none.json", "none.json: cannot read it"),
     ] {
         weir(folder, &["import", file, "--store", "s.sqlite"]).code(2).stderr(contains(why));
     }
