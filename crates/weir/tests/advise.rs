@@ -206,7 +206,7 @@ fn bad_input_is_one_line_and_exit_code_2() {
         ),
         (&["home.toml", "--set", "advise.dsc=false"], "did you mean dscp?"),
         (&["axis.toml", "--cell", "q=b"], "--cell: no cell has these values; there are q=a"),
-        (&["home.toml", "--cell", "q=b"], "--cell: there is one cell, without axes"),
+        (&["home.toml", "--cell", "q=b"], "--cell: the experiment has no axes"),
         (&["home.toml", "--weight", "2"], "write a number from 0 to 1"),
         (&["home.toml", "-o", "home.toml"], "another option names the same file"),
     ] {
