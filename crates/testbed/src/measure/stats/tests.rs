@@ -165,7 +165,7 @@ fn a_sample_takes_the_nearest_report() {
             .contains(&"4 of 8 statistics reports of alice in 'main' are missing".to_owned())
     );
     assert!(
-        collected.warnings.contains(&"main.video has no statistics of its receiver".to_owned())
+        collected.warnings.contains(&"main.video has no statistics from its receiver".to_owned())
     );
 }
 
