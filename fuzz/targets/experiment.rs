@@ -3,7 +3,6 @@
 
 #![no_main]
 
-use experiment::Experiment;
 use libfuzzer_sys::fuzz_target;
 use units::Seed;
 

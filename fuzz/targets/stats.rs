@@ -2,8 +2,8 @@
 
 #![no_main]
 
-use testbed::measure::stats::{Call, Collector};
-use server::signalling::{Seat, StatsReport};
+use testbed::measure::stats::{CallInfo, Collector};
+use server::signalling::{CallRole, StatsReport};
 use libfuzzer_sys::fuzz_target;
 use units::{Duration, Time};
 
@@ -11,7 +11,7 @@ use units::{Duration, Time};
 const START: f64 = 1_700_000_000_000.0;
 
 fuzz_target!(|text: &str| {
-    let call = Call {
+    let call = CallInfo {
         name: "main".into(),
         hosts: ["alice".into(), "bob".into()],
         active: (Time::ZERO, Time::from_secs(10)),
@@ -22,7 +22,7 @@ fuzz_target!(|text: &str| {
     };
     let mut collector =
         Collector::new(call, START, Duration::from_millis(500), Duration::from_secs(10));
-    for (line, end) in text.lines().zip([Seat::Caller, Seat::Callee].into_iter().cycle()) {
+    for (line, end) in text.lines().zip([CallRole::Caller, CallRole::Callee].into_iter().cycle()) {
         if let Ok(report) = serde_json::from_str::<StatsReport>(line) {
             collector.take(end, &report);
         }
