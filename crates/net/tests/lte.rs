@@ -167,6 +167,77 @@ fn terminals_with_equal_channels_share_the_capacity_equally() {
     }
 }
 
+/// Each flow sends a packet of `size` every `interval` for ten seconds, and begins 17 ms after the
+/// one before it. Returns the packets sent, and the delays in milliseconds of those that arrived, per flow.
+fn paced(network: &mut Network, flows: &[(Flow, Bytes, Duration)]) -> Vec<(usize, Vec<f64>)> {
+    let mut due: Vec<Time> =
+        (0..flows.len() as u64).map(|index| Time::from_micros(17_700 * index)).collect();
+    let mut results = vec![(0, Vec::new()); flows.len()];
+    let mut log = Log::default();
+    let mut now = Time::ZERO;
+    while now < Time::from_secs(10) {
+        network.advance(now, &mut log);
+        for (index, (flow, size, interval)) in flows.iter().enumerate() {
+            if due[index] == now {
+                let packet = Packet {
+                    id: index as u64,
+                    size: *size,
+                    flow: *flow,
+                    sent: now,
+                    ..Packet::default()
+                };
+                network.send(now, packet, &mut log);
+                results[index].0 += 1;
+                due[index] = now + *interval;
+            }
+        }
+        for (at, packet) in std::mem::take(&mut log.arrived) {
+            let delay = at.saturating_since(packet.sent).as_millis_f64();
+            results[packet.id as usize].1.push(delay);
+        }
+        now = network.next_wake().into_iter().chain(due.iter().copied()).min().unwrap();
+    }
+    results
+}
+
+#[test]
+fn a_terminal_whose_buffer_was_empty_is_not_ranked_behind_all_others() {
+    // Two terminals upload more than the cell can carry. The third sends a voice packet every 20
+    // ms, so that its buffer is empty, and its base station knows it to be, between two packets.
+    for scheduler in [Scheduler::RoundRobin, Scheduler::default()] {
+        for qci in [9, 8] {
+            let bearers = vec![BearerConfig { qci, ..BearerConfig::default() }];
+            let config = LteConfig { scheduler, layers: 1, bearers, ..still() };
+            let flows = [
+                (up(1), PACKET, Duration::from_millis(2)),
+                (up(2), PACKET, Duration::from_millis(2)),
+                (up(3), Bytes::new(160), Duration::from_millis(20)),
+            ];
+            let results = paced(&mut network(&config, &vec![at(30, 0); 3], 1), &flows);
+            let (sent, delays) = &results[2];
+            let longest = delays.iter().copied().fold(0.0, f64::max);
+            println!("{scheduler:?}, QCI {qci}: {} of {sent}, {longest} ms", delays.len());
+            // Those of the last moments are still on their way.
+            assert!(delays.len() + 3 >= *sent, "{scheduler:?}: {} of {sent}", delays.len());
+            assert!(longest < 60.0, "{scheduler:?}: {longest} ms");
+        }
+    }
+}
+
+#[test]
+fn terminals_that_upload_with_pauses_share_the_uplink_equally() {
+    for scheduler in [Scheduler::RoundRobin, Scheduler::default()] {
+        let config = LteConfig { scheduler, layers: 1, ..still() };
+        // The cell carries four of them, so that the buffers of the first are empty in between until
+        // the fifth begins.
+        let flows: Vec<_> = (1..=10).map(|ue| (up(ue), PACKET, Duration::from_millis(5))).collect();
+        let results = paced(&mut network(&config, &vec![at(30, 0); 10], 1), &flows);
+        let arrived: Vec<_> = results.iter().map(|(_, delays)| delays.len()).collect();
+        let (least, most) = (arrived.iter().min().unwrap(), arrived.iter().max().unwrap());
+        assert!(least * 10 >= most * 9, "{scheduler:?}: {arrived:?} packets of each arrived");
+    }
+}
+
 #[test]
 fn terminals_with_unequal_channels_get_equal_time() {
     // The far terminal has a lower rate. Each gets half of its rate when alone.

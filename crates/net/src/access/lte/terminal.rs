@@ -103,8 +103,8 @@ impl Way {
         self.bearers.iter_mut().map(|bearer| bearer.guaranteed(now)).sum()
     }
 
-    /// The priority of the most urgent bearer with packets.
-    pub(super) fn priority(&self, priorities: &[u8]) -> u8 {
+    /// The priority of the most urgent bearer with packets; without packets, the last of all.
+    fn priority(&self, priorities: &[u8]) -> u8 {
         let waiting =
             self.bearers.iter().zip(priorities).filter(|(bearer, _)| bearer.backlog() > 0);
         waiting.map(|(_, priority)| *priority).min().unwrap_or(u8::MAX)
@@ -155,7 +155,7 @@ pub(super) struct Report {
 }
 
 /// The base station's knowledge of a terminal's uplink buffer.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Uplink {
     /// Whether the terminal has requested a grant, or has an unused one.
     pub(super) active: bool,
@@ -163,7 +163,7 @@ pub(super) struct Uplink {
     pub(super) known: u64,
     /// The part of them that a guaranteed bit rate covers.
     pub(super) guaranteed: u64,
-    /// The priority of the most urgent bearer with packets.
+    /// The priority of the most urgent bearer with packets, as far as it is known.
     pub(super) priority: u8,
     /// The subframes in which it retransmits a block, modulo eight, one bit each.
     pub(super) busy: u8,
@@ -172,14 +172,15 @@ pub(super) struct Uplink {
     pub(super) used: u64,
 }
 
-impl Default for Uplink {
-    /// Nothing is known: a request is taken to be of the last priority.
-    fn default() -> Self {
-        Self { active: false, known: 0, guaranteed: 0, priority: 9, busy: 0, granted: 0, used: 0 }
-    }
-}
-
 impl Uplink {
+    /// Processes a scheduling request: at least `bytes` wait, of this priority if it is unknown.
+    pub(super) fn request(&mut self, bytes: u64, priority: u8) {
+        if self.known == 0 {
+            self.priority = priority;
+        }
+        self.known = self.known.max(bytes);
+    }
+
     /// Processes a buffer status report that was made when `used` bytes of grants had been used.
     pub(super) fn hear(&mut self, report: Report, used: u64) {
         let on_the_way = self.granted - used;

@@ -123,6 +123,9 @@ pub(crate) struct Cellular {
     full_power_loss: f64,
     /// The priority of each bearer for bytes above its guaranteed bit rate.
     priorities: Vec<u8>,
+    /// The priority of a scheduling request, which names no bearer (36.321 § 5.4.4): that of the
+    /// most urgent one, so that none waits behind bulk traffic because it is not known yet.
+    request_priority: u8,
     /// The bearers in the order in which a block is filled: for bytes within guaranteed bit rates,
     /// and for the rest.
     orders: [Vec<usize>; 2],
@@ -177,12 +180,15 @@ impl Cellular {
             order.sort_by_key(|&bearer| priority(&config.bearers[bearer]));
             order
         };
+        let priorities: Vec<u8> =
+            config.bearers.iter().map(BearerConfig::priority_of_rest).collect();
         Self {
             resource_blocks,
             power: ratio(config.tx_power.as_f64()) / f64::from(resource_blocks),
             noise: noise(config.noise_figure),
             full_power_loss: ratio(full.map_or(115.0, |(_, loss)| *loss)),
-            priorities: config.bearers.iter().map(BearerConfig::priority_of_rest).collect(),
+            request_priority: priorities.iter().copied().min().unwrap_or_default(),
+            priorities,
             orders: [order(BearerConfig::priority), order(BearerConfig::priority_of_rest)],
             map,
             cosines: Cosines::new(),
@@ -359,9 +365,10 @@ impl Cellular {
 
     fn happen(&mut self, subframe: u64, event: Event, events: &mut impl CellEvents) {
         match event {
-            Event::Requested { terminal, epoch } => self.known(terminal, epoch, |uplink| {
-                uplink.known = uplink.known.max(FIRST_GRANT);
-            }),
+            Event::Requested { terminal, epoch } => {
+                let priority = self.request_priority;
+                self.known(terminal, epoch, |uplink| uplink.request(FIRST_GRANT, priority));
+            }
             Event::Reported { terminal, epoch, report, used } => {
                 self.known(terminal, epoch, |uplink| uplink.hear(report, used));
             }
