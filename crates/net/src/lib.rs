@@ -45,9 +45,10 @@ mod trace;
 
 pub use access::{
     AccessConfig, AccessKind, Aggregation, BearerConfig, Buffer, ChannelAccess, ChannelBandwidth,
-    ChannelWidth, ConfigError, Fading, FastFading, GuardInterval, Handover, HostConfig, Layout,
-    LteConfig, LteError, LteProblem, LteTerminal, NetworkConfig, PathLoss, RateControl, RlcMode,
-    Scheduler, Shadowing, Start, UrbanLoss, WifiConfig, WifiDevice, WifiError, WifiStation,
+    ChannelWidth, ConfigError, DriverOrder, Fading, FastFading, GuardInterval, Handover,
+    HostConfig, Layout, LteConfig, LteError, LteProblem, LteTerminal, NetworkConfig, PathLoss,
+    RateControl, RlcMode, Scheduler, Shadowing, Start, UrbanLoss, WifiConfig, WifiDevice,
+    WifiError, WifiStation,
 };
 pub use accounting::{Accounting, Count};
 pub use config::{Change, LineConfig, RateConfig};

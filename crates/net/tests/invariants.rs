@@ -7,10 +7,10 @@ mod common;
 use common::{Log, packet, run};
 use net::{
     AccessConfig, AccessKind, Aggregation, BearerConfig, Buffer, Change, ChannelAccess,
-    ChannelWidth, Direction, Dscp, Ecn, Fading, FastFading, Field, Filter, Flow, GuardInterval,
-    HostConfig, HostId, JitterConfig, LineConfig, LinkId, LossConfig, LteConfig, LteTerminal,
-    Match, Network, NetworkConfig, Packet, QueueConfig, RateConfig, RateControl, RlcMode, Schedule,
-    Scheduler, Start, Trace, WifiConfig, WifiDevice, WifiStation,
+    ChannelWidth, Direction, DriverOrder, Dscp, Ecn, Fading, FastFading, Field, Filter, Flow,
+    GuardInterval, HostConfig, HostId, JitterConfig, LineConfig, LinkId, LossConfig, LteConfig,
+    LteTerminal, Match, Network, NetworkConfig, Packet, QueueConfig, RateConfig, RateControl,
+    RlcMode, Schedule, Scheduler, Start, Trace, WifiConfig, WifiDevice, WifiStation,
 };
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -101,19 +101,23 @@ fn any_device() -> impl Strategy<Value = WifiDevice> {
     let words = any_queue().prop_filter("a queue that does not shape", |words| {
         !words.parse::<QueueConfig>().unwrap().shapes()
     });
-    let buffer = (words, prop::option::of(1u32..200)).prop_map(|(words, driver)| {
-        let queue = words.parse().unwrap();
-        driver.map_or(Buffer::PerStation { queue: words.parse().unwrap() }, |driver| {
-            Buffer::Shared { queue, driver }
-        })
+    let order = prop_oneof![Just(DriverOrder::RoundRobin), Just(DriverOrder::Fifo)];
+    let buffer = (words, prop::option::of((1u32..200, order))).prop_map(|(words, driver)| {
+        let queue: QueueConfig = words.parse().unwrap();
+        match driver {
+            None => Buffer::PerStation { queue },
+            Some((driver, order)) => Buffer::Shared { queue, driver, order },
+        }
     });
-    (rate, buffer, any::<bool>(), -95i16..-40, 1u8..3).prop_map(
-        |(rate, buffer, short, noise, streams)| WifiDevice {
+    let lifetime = prop::option::of((1u64..600).prop_map(Duration::from_millis));
+    (rate, buffer, any::<bool>(), -95i16..-40, 1u8..3, lifetime).prop_map(
+        |(rate, buffer, short, noise, streams, msdu_lifetime)| WifiDevice {
             spatial_streams: streams,
             noise: Dbm::new(noise),
             guard_interval: if short { GuardInterval::Short } else { GuardInterval::Long },
             rate,
             buffer,
+            msdu_lifetime,
             ..WifiDevice::default()
         },
     )

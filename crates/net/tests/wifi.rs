@@ -5,18 +5,21 @@
 
 use net::ChannelAccess;
 use net::{
-    AccessConfig, Aggregation, Buffer, Direction, Dropped, Dscp, Events, Flow, HostConfig, HostId,
-    LineConfig, LinkId, Network, NetworkConfig, Packet, QueueConfig, RateControl, WifiConfig,
-    WifiDevice, WifiStation,
+    AccessConfig, Aggregation, Buffer, Direction, DriverOrder, DropReason, Dropped, Dscp, Events,
+    Flow, HostConfig, HostId, LineConfig, LinkId, Network, NetworkConfig, Packet, QueueConfig,
+    RateControl, WifiConfig, WifiDevice, WifiStation,
 };
 use units::{Bytes, Dbm, Duration, Metres, Seed, Time};
 
 const SERVER: HostId = HostId(0);
 const PACKET: Bytes = Bytes::new(1500);
 
+fn shared(driver: u32) -> Buffer {
+    Buffer::Shared { queue: QueueConfig::Pfifo(10_000), driver, order: DriverOrder::RoundRobin }
+}
+
 fn device(rate: RateControl) -> WifiDevice {
-    let buffer = Buffer::Shared { queue: QueueConfig::Pfifo(10_000), driver: 128 };
-    WifiDevice { noise: Dbm::new(-95), rate, buffer, ..WifiDevice::default() }
+    WifiDevice { noise: Dbm::new(-95), rate, buffer: shared(128), ..WifiDevice::default() }
 }
 
 /// A cell in which only collisions cause errors.
@@ -243,12 +246,77 @@ fn airtime_scheduling_gives_each_station_equal_airtime() {
         saturate(&mut network, &[down(1), down(2)], 20);
         [1, 2].map(|station| shown(&network, station, Direction::Down, "airtime"))
     };
-    let queue = QueueConfig::Pfifo(10_000);
-    let shared = airtimes(Buffer::Shared { queue: queue.clone(), driver: 400 });
-    let fair = airtimes(Buffer::PerStation { queue });
+    let shared = airtimes(shared(400));
+    let fair = airtimes(Buffer::PerStation { queue: QueueConfig::Pfifo(10_000) });
     println!("near and far: {shared:?} s in turn, {fair:?} s by airtime");
     assert!(shared[1] > 2.0 * shared[0], "{shared:?}");
     assert!((fair[1] / fair[0] - 1.0).abs() < 0.05, "{fair:?}");
+}
+
+/// Sends these packets at once and returns those that arrive and those that are dropped, in order.
+fn deliver(network: &mut Network, packets: &[Packet]) -> (Vec<u64>, Vec<(u64, DropReason)>) {
+    struct Ends(Vec<u64>, Vec<(u64, DropReason)>);
+    impl Events for Ends {
+        fn delivered(&mut self, _: Time, packet: Packet) {
+            self.0.push(packet.id);
+        }
+        fn dropped(&mut self, _: Time, dropped: Dropped) {
+            self.1.push((dropped.packet.id, dropped.reason));
+        }
+    }
+    let mut ends = Ends(Vec::new(), Vec::new());
+    for packet in packets {
+        network.send(Time::ZERO, *packet, &mut ends);
+    }
+    while let Some(now) = network.next_wake() {
+        network.advance(now, &mut ends);
+    }
+    assert!(network.accounting().balances());
+    (ends.0, ends.1)
+}
+
+#[test]
+fn a_fifo_driver_serves_the_oldest_packet_and_round_robin_each_receiver_in_turn() {
+    // Three packets for the first station, then one for the second, and so on.
+    let packets: Vec<Packet> = (0..40)
+        .map(|id| Packet {
+            id,
+            size: PACKET,
+            flow: down(if id % 4 == 3 { 2 } else { 1 }).0,
+            ..Packet::default()
+        })
+        .collect();
+    let order = |order: DriverOrder| {
+        let mut config = cell(1);
+        let queue = QueueConfig::Pfifo(10_000);
+        config.ap.buffer = Buffer::Shared { queue, driver: 128, order };
+        deliver(&mut network(config, 2, 1), &packets).0
+    };
+    let fifo = order(DriverOrder::Fifo);
+    assert!(fifo.iter().copied().eq(0..40), "{fifo:?}");
+    let in_turn = order(DriverOrder::RoundRobin);
+    // Ten turns each, until the second station's packets are gone.
+    let second = |id: &u64| id % 4 == 3;
+    assert_eq!(in_turn[..20].iter().filter(|id| second(id)).count(), 10, "{in_turn:?}");
+}
+
+#[test]
+fn packets_that_outlive_their_lifetime_in_the_driver_are_dropped_and_make_room() {
+    // A packet takes 2 ms at MCS 0, so that the driver's 100 packets would take 200 ms.
+    let mut config = cell(1);
+    config.ap.rate = RateControl::Fixed(0);
+    config.ap.buffer = shared(100);
+    config.ap.msdu_lifetime = Some(Duration::from_millis(50));
+    let packet = |id| Packet { id, size: PACKET, flow: down(1).0, ..Packet::default() };
+    let packets: Vec<Packet> = (0..500).map(packet).collect();
+    let (arrived, dropped) = deliver(&mut network(config, 1, 1), &packets);
+    assert_eq!(arrived.len() + dropped.len(), 500);
+    assert!(dropped.iter().all(|(_, reason)| *reason == DropReason::Discarded), "{dropped:?}");
+    // Of the first hundred those that were sent within 50 ms; then the next hundred enters, without
+    // the time that it waited in the queue.
+    let first = arrived.iter().filter(|id| **id < 100).count();
+    assert!((18..30).contains(&first), "{first} of the first 100 arrived");
+    assert!((5 * 18..5 * 30).contains(&arrived.len()), "{} of 500 arrived", arrived.len());
 }
 
 /// The sojourn time of a low-rate flow's packets at the access point, beside saturating downloads,

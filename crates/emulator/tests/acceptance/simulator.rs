@@ -7,9 +7,10 @@ use crate::common::traffic::{Burst, Receiver, delays, machine_is_late, send, thr
 use crate::exclusive;
 use crate::timing::{MAX_MEDIAN, MAX_P99};
 use net::{
-    AccessConfig, Aggregation, BearerConfig, Buffer, ChannelAccess, Dropped, Events, Fading, Field,
-    Filter, Flow, LineConfig, LossConfig, LteConfig, LteTerminal, Match, Network, NetworkConfig,
-    Packet, QueueConfig, RateControl, Schedule, Start, WifiConfig, WifiDevice, WifiStation,
+    AccessConfig, Aggregation, BearerConfig, Buffer, ChannelAccess, DriverOrder, Dropped, Events,
+    Fading, Field, Filter, Flow, LineConfig, LossConfig, LteConfig, LteTerminal, Match, Network,
+    NetworkConfig, Packet, QueueConfig, RateControl, Schedule, Start, WifiConfig, WifiDevice,
+    WifiStation,
 };
 use rustix::net::sockopt::set_ip_tos;
 use units::{Bitrate, Bytes, Dbm, Decibels, Duration, Metres, Ratio, Speed, Stream, Time};
@@ -111,7 +112,8 @@ fn lte() -> NetworkConfig {
 /// Alice is on Wi-Fi with EDCA, at a low rate and with noise. Bob has a wired access.
 fn wifi() -> NetworkConfig {
     let mut config = pairs(&[LineConfig::default()]);
-    let buffer = Buffer::Shared { queue: "pfifo limit 20".parse().unwrap(), driver: 10 };
+    let (queue, order) = ("pfifo limit 20".parse().unwrap(), DriverOrder::Fifo);
+    let buffer = Buffer::Shared { queue, driver: 10, order };
     let device = WifiDevice {
         rate: RateControl::Fixed(0),
         noise: Dbm::new(-64),

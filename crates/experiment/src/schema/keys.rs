@@ -137,7 +137,7 @@ static FADING: [Key; 2] = [
     key("coherence", TIME, "The time after which the correlation is 1/e."),
 ];
 
-static DEVICE: [Key; 8] = [
+static DEVICE: [Key; 10] = [
     key("tx_power", POWER, "The sending power; default: 20dBm."),
     key("noise", POWER, "The noise at the receiver; default: -90dBm."),
     key("spatial_streams", Whole, "Spatial streams, 1 or 2; default: 2."),
@@ -146,6 +146,12 @@ static DEVICE: [Key; 8] = [
     key("buffer", Word(&["shared", "per station"]), "One queue (default), or one per receiver."),
     key("queue", Text, "The queue in tc's words; default: pfifo limit 1000."),
     key("driver", Whole, "Packets in the driver; default: 128."),
+    key(
+        "driver_order",
+        Word(&["round robin", "fifo"]),
+        "How the driver serves its receivers: in turn (default), or the oldest packet first.",
+    ),
+    key("msdu_lifetime", TIME, "When the driver gives a packet up; default: never."),
 ];
 
 static WIFI: [Key; 8] = [

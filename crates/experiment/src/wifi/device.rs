@@ -3,7 +3,8 @@
 use crate::values::{choice, queue, within};
 use document::{Fault, Reader};
 use net::{
-    Buffer, CodelParameters, FqCodelConfig, GuardInterval, QueueConfig, RateControl, WifiDevice,
+    Buffer, CodelParameters, DriverOrder, FqCodelConfig, GuardInterval, QueueConfig, RateControl,
+    WifiDevice,
 };
 use std::ops::RangeInclusive;
 use units::{Dbm, Duration};
@@ -31,7 +32,12 @@ pub(super) fn read(table: &mut Reader<'_>) -> Result<WifiDevice, Fault> {
     let guard_interval = choice(table, "guard_interval", &guards)?;
     let rate = rate(table, spatial_streams)?;
     let buffer = buffer(table)?;
-    Ok(WifiDevice { tx_power, noise, spatial_streams, guard_interval, rate, buffer })
+    let msdu_lifetime: Option<Duration> = table.optional("msdu_lifetime")?;
+    if msdu_lifetime == Some(Duration::ZERO) {
+        let suggestion = "write a longer one, or leave it out for no limit";
+        return Err(table.fault("msdu_lifetime", "no packet is sent within 0s", suggestion));
+    }
+    Ok(WifiDevice { tx_power, noise, spatial_streams, guard_interval, rate, buffer, msdu_lifetime })
 }
 
 /// The rate control: `minstrel`, or for example `mcs 7` for a fixed MCS.
@@ -63,17 +69,18 @@ fn buffer(table: &mut Reader<'_>) -> Result<Buffer, Fault> {
     let shared = choice(table, "buffer", &[("shared", true), ("per station", false)])?;
     let queue = queue(table, "queue")?;
     let packets: Option<u32> = table.optional("driver")?;
-    let Buffer::Shared { queue: usual, driver } = Buffer::default() else {
+    let orders = [("round robin", DriverOrder::RoundRobin), ("fifo", DriverOrder::Fifo)];
+    let ordered = table.node("driver_order").is_some();
+    let order = choice(table, "driver_order", &orders)?;
+    let Buffer::Shared { queue: usual, driver, .. } = Buffer::default() else {
         unreachable!("the usual buffer is shared")
     };
     if !shared {
-        if packets.is_some() {
+        let keys = [("driver", packets.is_some()), ("driver_order", ordered)];
+        if let Some((key, _)) = keys.into_iter().find(|(_, written)| *written) {
             let reason = "with buffer = \"per station\" no packets wait in the driver";
-            return Err(table.fault(
-                "driver",
-                reason,
-                "leave it out, or write buffer = \"shared\"",
-            ));
+            let suggestion = "leave it out, or write buffer = \"shared\"";
+            return Err(table.fault(key, reason, suggestion));
         }
         let queue = queue.unwrap_or_else(|| QueueConfig::FqCodel(mac80211()));
         return Ok(Buffer::PerStation { queue });
@@ -86,7 +93,7 @@ fn buffer(table: &mut Reader<'_>) -> Result<Buffer, Fault> {
             format!("write 1 to {MAX_DRIVER}"),
         ));
     }
-    Ok(Buffer::Shared { queue: queue.unwrap_or(usual), driver })
+    Ok(Buffer::Shared { queue: queue.unwrap_or(usual), driver, order })
 }
 
 /// Linux's queue per station (Høiland-Jørgensen et al. 2017, § 3.1; `net/mac80211/tx.c`,

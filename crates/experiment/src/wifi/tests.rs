@@ -67,7 +67,7 @@ fn every_key_is_read() {
                 path_loss = { exponent = 3.5, wall = \"7.5dB\" }\n";
     let station = "distance = \"12.5m\"\nwalls = 2\nshadowing = { deviation = \"2dB\", coherence = \"10s\" }\n\
                    fading = { deviation = \"3dB\", coherence = \"500ms\" }\ntx_power = \"15dBm\"\nnoise = \"-80.5dBm\"\n\
-                   spatial_streams = 1\nguard_interval = \"400ns\"\nrate = \"mcs 7\"\nbuffer = \"per station\"\n\
+                   spatial_streams = 1\nguard_interval = \"400ns\"\nrate = \"mcs 7\"\nbuffer = \"per station\"\nmsdu_lifetime = \"500ms\"\n\
                    queue = \"fq_codel target 20ms\"\n";
     let text = HOME.replace("channel = 11\n", cell).replace("distance = \"3m\"\n", station);
     let (cell, station) = read(&parse(&text).unwrap().cells()[0]);
@@ -91,6 +91,7 @@ fn every_key_is_read() {
     assert_eq!((device.tx_power, device.noise), (Dbm::new(15), Dbm::from_f64(-80.5)));
     assert_eq!((device.spatial_streams, device.guard_interval), (1, GuardInterval::Short));
     assert_eq!(device.rate, RateControl::Fixed(7));
+    assert_eq!(device.msdu_lifetime, Some(Duration::from_millis(500)));
     let Buffer::PerStation { queue } = device.buffer else { panic!("a queue per station") };
     assert!(queue.to_string().contains("20ms"), "{queue}");
 }
@@ -106,6 +107,9 @@ fn words_replace_tables() {
         read(&with("tx_power = \"20dBm\"", "buffer = \"per station\"").unwrap().cells()[0]);
     let Buffer::PerStation { queue } = cell.ap.buffer else { panic!("a queue per station") };
     assert!(queue.to_string().starts_with("fq_codel"), "{queue}");
+    let (cell, _) =
+        read(&with("tx_power = \"20dBm\"", "driver_order = \"fifo\"").unwrap().cells()[0]);
+    assert!(matches!(cell.ap.buffer, Buffer::Shared { order: net::DriverOrder::Fifo, .. }));
 }
 
 #[test]
@@ -118,7 +122,7 @@ fn cells_and_stations_can_be_set_and_varied() {
     let (cell, _) = read(&set("wifi.*.ap.queue", "bfifo limit 64kB").unwrap().cells()[0]);
     assert!(matches!(
         cell.ap.buffer,
-        Buffer::Shared { queue: net::QueueConfig::Bfifo(_), driver: 128 }
+        Buffer::Shared { queue: net::QueueConfig::Bfifo(_), driver: 128, .. }
     ));
     let error = set("wifi.hime.channel", "3").unwrap_err().to_string();
     assert_eq!(error, "--set: wifi.hime.channel: there is no cell 'hime'; the cells are home");
@@ -176,6 +180,9 @@ fn errors_name_the_line_the_key_and_the_suggestion() {
         ("tx_power = \"20dBm\"", "rate = \"mcs 8\"\nspatial_streams = 1"),
         ("tx_power = \"20dBm\"", "buffer = \"each\""),
         ("tx_power = \"20dBm\"", "buffer = \"per station\"\ndriver = 9"),
+        ("tx_power = \"20dBm\"", "buffer = \"per station\"\ndriver_order = \"fifo\""),
+        ("tx_power = \"20dBm\"", "driver_order = \"lifo\""),
+        ("tx_power = \"20dBm\"", "msdu_lifetime = \"0s\""),
         ("tx_power = \"20dBm\"", "driver = 0"),
         ("tx_power = \"20dBm\"", "queue = \"pfifo limit\""),
         ("tx_power = \"20dBm\"", "queue = \"tbf rate 1Mbit/s burst 5kB limit 9kB\""),

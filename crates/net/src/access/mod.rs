@@ -14,8 +14,8 @@ pub use lte::{
 };
 pub(crate) use lte::{Cellular, Terminal};
 pub use wifi::{
-    Aggregation, Buffer, ChannelAccess, ChannelWidth, Fading, GuardInterval, PathLoss, RateControl,
-    WifiConfig, WifiDevice, WifiError, WifiStation,
+    Aggregation, Buffer, ChannelAccess, ChannelWidth, DriverOrder, Fading, GuardInterval, PathLoss,
+    RateControl, WifiConfig, WifiDevice, WifiError, WifiStation,
 };
 pub(crate) use wifi::{Cell, Station};
 pub(crate) use wired::Wired;

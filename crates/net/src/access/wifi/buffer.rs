@@ -1,8 +1,8 @@
 //! The buffer of a contender, and the choice of the next receiver.
 
-use super::config::Buffer;
+use super::config::{Buffer, DriverOrder, WifiDevice};
 use super::window::{Feed, Held, Window};
-use crate::packet::Packet;
+use crate::packet::{DropReason, Packet};
 use crate::queue::{Drops, Queue, Streams};
 use std::collections::VecDeque;
 use units::{Bytes, Duration, Time};
@@ -37,6 +37,11 @@ impl Receiver {
             && self.queue.as_ref().is_none_or(|queue| queue.packets() == 0)
     }
 
+    /// The position of the oldest packet in the driver; `None` if there is none.
+    fn oldest(&self) -> Option<u64> {
+        self.window.oldest().or_else(|| self.staged.front().map(|held| held.position))
+    }
+
     fn packets(&self) -> usize {
         let queued = self.queue.as_ref().map_or(0, Queue::packets);
         queued + self.staged.len() + self.window.packets()
@@ -45,8 +50,8 @@ impl Receiver {
 
 /// The scheduling of receivers.
 enum Scheduling {
-    /// The driver's: round-robin; a failed transmission is repeated at once.
-    RoundRobin { queue: Queue, driver: usize, next: usize, again: Option<usize> },
+    /// The driver's, behind the shared queue; a failed transmission is repeated at once.
+    Driver { queue: Queue, limit: usize, order: DriverOrder, next: usize, again: Option<usize> },
     /// By airtime, new receivers first (Høiland-Jørgensen et al. 2017, algorithm 3).
     Airtime { new: VecDeque<usize>, old: VecDeque<usize> },
 }
@@ -55,16 +60,19 @@ enum Scheduling {
 pub(super) struct Waiting {
     pub(super) receivers: Vec<Receiver>,
     scheduling: Scheduling,
+    pub(super) lifetime: Option<Duration>,
+    /// The number of packets that have entered a driver or the queue of a receiver.
+    entries: u64,
 }
 
 impl Waiting {
     /// `streams` are the random streams of its queues, of which there may be one per receiver.
-    pub(super) fn new(config: &Buffer, receivers: &[&str], streams: &Streams) -> Self {
-        let (queue, scheduling) = match config {
-            Buffer::Shared { queue, driver } => {
-                let driver = usize::try_from(*driver).unwrap_or(usize::MAX);
-                let queue = Queue::new(queue, streams);
-                (None, Scheduling::RoundRobin { queue, driver, next: 0, again: None })
+    pub(super) fn new(config: &WifiDevice, receivers: &[&str], streams: &Streams) -> Self {
+        let (queue, scheduling) = match &config.buffer {
+            Buffer::Shared { queue, driver, order } => {
+                let limit = usize::try_from(*driver).unwrap_or(usize::MAX);
+                let (queue, order) = (Queue::new(queue, streams), *order);
+                (None, Scheduling::Driver { queue, limit, order, next: 0, again: None })
             }
             Buffer::PerStation { queue } => {
                 (Some(queue), Scheduling::Airtime { new: VecDeque::new(), old: VecDeque::new() })
@@ -75,7 +83,8 @@ impl Waiting {
             deficit: QUANTUM,
             ..Receiver::default()
         };
-        Self { receivers: receivers.iter().map(receiver).collect(), scheduling }
+        let receivers = receivers.iter().map(receiver).collect();
+        Self { receivers, scheduling, lifetime: config.msdu_lifetime, entries: 0 }
     }
 
     /// Queues a packet for a receiver; `of` tells the receiver of any packet.
@@ -88,7 +97,7 @@ impl Waiting {
         drops: &mut impl Drops,
     ) {
         match &mut self.scheduling {
-            Scheduling::RoundRobin { queue, .. } => {
+            Scheduling::Driver { queue, .. } => {
                 queue.enqueue(now, packet, drops);
                 self.refill(now, of, drops);
             }
@@ -113,14 +122,17 @@ impl Waiting {
         of: impl Fn(&Packet) -> usize,
         drops: &mut impl Drops,
     ) {
-        let Scheduling::RoundRobin { queue, driver, .. } = &mut self.scheduling else { return };
+        let Scheduling::Driver { queue, limit, .. } = &mut self.scheduling else { return };
         let mut held: usize = self.receivers.iter().map(Receiver::packets).sum();
-        while held < *driver
+        while held < *limit
             && let Some((packet, sojourn)) = queue.dequeue(now, drops)
         {
             held += 1;
             let came = now.saturating_sub(sojourn);
-            self.receivers[of(&packet)].staged.push_back(Held { packet, came });
+            let position = self.entries;
+            self.entries += 1;
+            let entry = Held { packet, came, entered: now, position };
+            self.receivers[of(&packet)].staged.push_back(entry);
         }
     }
 
@@ -134,11 +146,18 @@ impl Waiting {
     pub(super) fn next_receiver(&mut self) -> Option<usize> {
         let receivers = &mut self.receivers;
         match &mut self.scheduling {
-            Scheduling::RoundRobin { next, again, .. } => {
+            Scheduling::Driver { order, next, again, .. } => {
                 let count = receivers.len();
                 let waits = |index: &usize| !receivers[*index].is_empty();
-                let from_next = || (0..count).map(|step| (*next + step) % count).find(waits);
-                let chosen = again.filter(waits).or_else(from_next)?;
+                let by_order = || match order {
+                    DriverOrder::RoundRobin => {
+                        (0..count).map(|step| (*next + step) % count).find(waits)
+                    }
+                    DriverOrder::Fifo => {
+                        (0..count).filter(waits).min_by_key(|index| receivers[*index].oldest())
+                    }
+                };
+                let chosen = again.filter(waits).or_else(by_order)?;
                 *next = (chosen + 1) % count;
                 Some(chosen)
             }
@@ -169,7 +188,7 @@ impl Waiting {
 
     /// Keeps the turn of a receiver that could not use it.
     pub(super) fn keep_turn(&mut self, receiver: usize) {
-        if let Scheduling::RoundRobin { again, .. } = &mut self.scheduling {
+        if let Scheduling::Driver { again, .. } = &mut self.scheduling {
             *again = Some(receiver);
         }
     }
@@ -179,7 +198,7 @@ impl Waiting {
     pub(super) fn concluded(&mut self, receiver: usize, repeat: bool) {
         let failures = &mut self.receivers[receiver].failures;
         *failures = if repeat { *failures + 1 } else { 0 };
-        if let Scheduling::RoundRobin { again, .. } = &mut self.scheduling {
+        if let Scheduling::Driver { again, .. } = &mut self.scheduling {
             *again = repeat.then_some(receiver);
         }
     }
@@ -204,27 +223,42 @@ impl Waiting {
         drops: &'a mut D,
     ) -> (&'a mut Window, Staged<'a, D>) {
         let Receiver { queue, staged, window, .. } = &mut self.receivers[receiver];
-        (window, Staged { staged, queue: queue.as_mut(), now, drops })
+        let lifetime = self.lifetime;
+        (window, Staged { staged, queue: queue.as_mut(), lifetime, now, drops })
     }
+}
+
+/// Whether the lifetime of a packet that entered then is over.
+pub(super) fn expired(lifetime: Option<Duration>, entered: Time, now: Time) -> bool {
+    lifetime.is_some_and(|lifetime| now.saturating_since(entered) > lifetime)
 }
 
 /// The packets for one receiver, in order.
 pub(super) struct Staged<'a, D> {
     staged: &'a mut VecDeque<Held>,
     queue: Option<&'a mut Queue>,
+    lifetime: Option<Duration>,
     now: Time,
     drops: &'a mut D,
 }
 
 impl<D: Drops> Feed for Staged<'_, D> {
     fn peek(&mut self) -> Option<Bytes> {
-        if self.staged.is_empty()
-            && let Some(queue) = &mut self.queue
-            && let Some((packet, sojourn)) = queue.dequeue(self.now, self.drops)
-        {
-            self.staged.push_back(Held { packet, came: self.now.saturating_sub(sojourn) });
+        loop {
+            if self.staged.is_empty()
+                && let Some(queue) = &mut self.queue
+                && let Some((packet, sojourn)) = queue.dequeue(self.now, self.drops)
+            {
+                let came = self.now.saturating_sub(sojourn);
+                self.staged.push_back(Held { packet, came, entered: came, position: 0 });
+            }
+            let next = self.staged.front()?;
+            if !expired(self.lifetime, next.entered, self.now) {
+                return Some(next.packet.size);
+            }
+            let held = self.staged.pop_front()?;
+            self.drops.drop(held.packet, DropReason::Discarded);
         }
-        self.staged.front().map(|held| held.packet.size)
     }
 
     fn take(&mut self) -> Option<Held> {

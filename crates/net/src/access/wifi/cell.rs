@@ -9,7 +9,7 @@
 //! strong enough for its rate (capture).
 
 use super::air::{Ppdu, acknowledgement, most_bytes, sinr};
-use super::buffer::Waiting;
+use super::buffer::{Waiting, expired};
 use super::config::{Aggregation, ChannelAccess, WifiConfig, WifiDevice, WifiStation};
 use super::contention::Contender;
 use super::edca::{AccessCategory, AccessParameters};
@@ -85,7 +85,7 @@ impl Cell {
                     let streams = streams.within(&category.to_string());
                     ContenderQueue {
                         contender: Contender::new(parameters, seed.stream(&contender)),
-                        waiting: Waiting::new(&device.buffer, receivers, &streams),
+                        waiting: Waiting::new(device, receivers, &streams),
                     }
                 });
             Device { functions: functions.collect(), config: device.clone() }
@@ -280,11 +280,14 @@ impl Cell {
             let (window, mut staged) = waiting.feed(receiver, now, &mut drops);
             let psdu = window.compose(&limits, &mut staged);
             if psdu.frames == 0 {
-                // The queue dropped all packets, or the rest of the opportunity is too short.
+                // All packets were dropped, or the rest of the opportunity is too short.
                 if opportunity.is_some() {
                     waiting.keep_turn(receiver);
                     return false;
                 }
+                // A driver has room where packets expired.
+                let of = |packet: &Packet| receiver_of(&self.stations, direction, packet);
+                waiting.refill(now, of, &mut drops);
                 continue;
             }
             let signal = config.tx_power + Decibels::from_f64(self.radios[station].gain(now));
@@ -356,12 +359,17 @@ impl Cell {
         let path = &mut self.paths[ppdu.station][ppdu.direction.index()];
         let ContenderQueue { contender, waiting } =
             &mut self.devices[ppdu.device].functions[ppdu.category];
-        let window = &mut waiting.receivers[ppdu.receiver].window;
         let attempts = self.retry_limit.map_or_else(|| path.rate.attempts(), u32::from);
-        let outcome = window.conclude(attempts, |size| {
-            let gets_through = libm::exp(8.0 * size.get() as f64 * bit);
-            path.errors.chance(gets_through) && !deaf
-        });
+        let lifetime = waiting.lifetime;
+        let window = &mut waiting.receivers[ppdu.receiver].window;
+        let outcome = window.conclude(
+            attempts,
+            |entered| expired(lifetime, entered, now),
+            |size| {
+                let gets_through = libm::exp(8.0 * size.get() as f64 * bit);
+                path.errors.chance(gets_through) && !deaf
+            },
+        );
         window.release(|held, exit| {
             let (packet, sojourn) = (held.packet, now.saturating_since(held.came));
             match exit {
@@ -370,9 +378,9 @@ impl Cell {
                     events.departed(ppdu.direction, &packet, sojourn);
                     events.arrived(ppdu.direction, packet);
                 }
-                Exit::Abandoned => {
-                    path.passage.dropped(&packet, DropReason::RetryLimit);
-                    events.dropped(ppdu.direction, packet, DropReason::RetryLimit);
+                Exit::Abandoned(reason) => {
+                    path.passage.dropped(&packet, reason);
+                    events.dropped(ppdu.direction, packet, reason);
                 }
             }
         });

@@ -248,6 +248,11 @@ pub struct WifiDevice {
     pub rate: RateControl,
     /// Its buffer.
     pub buffer: Buffer,
+    /// The time after which the MAC drops a packet that was not received, counted from its entry to
+    /// the driver, or to a queue per station (IEEE 802.11-2016 § 10.22.2.11, `MSDU lifetime`; annex
+    /// C, dot11EDCATableMSDULifetime, 500 TU unless set). It applies when a frame is first sent and
+    /// after each failed transmission. `None`: no limit, as in Linux' mac80211.
+    pub msdu_lifetime: Option<Duration>,
 }
 
 impl Default for WifiDevice {
@@ -259,6 +264,7 @@ impl Default for WifiDevice {
             guard_interval: GuardInterval::Long,
             rate: RateControl::Minstrel,
             buffer: Buffer::default(),
+            msdu_lifetime: None,
         }
     }
 }
@@ -278,13 +284,14 @@ pub enum RateControl {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Buffer {
-    /// One queue for all receivers (with EDCA one per category), followed by the driver's buffer,
-    /// which serves the receivers round-robin.
+    /// One queue for all receivers (with EDCA one per category), followed by the driver's buffer.
     Shared {
         /// The discipline of the queue.
         queue: QueueConfig,
         /// The most packets in the driver's buffer.
         driver: u32,
+        /// The order in which the driver serves the receivers.
+        order: DriverOrder,
     },
     /// One queue per receiver; the receivers get equal airtime (Høiland-Jørgensen et al. 2017, §
     /// 3.2).
@@ -292,6 +299,21 @@ pub enum Buffer {
         /// The discipline of each queue.
         queue: QueueConfig,
     },
+}
+
+/// The order in which a driver serves the receivers of its packets. A station has one receiver, its
+/// access point, so that only an access point's order matters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub enum DriverOrder {
+    /// A list of packets per receiver, served round-robin, as Linux drivers that aggregate did
+    /// before mac80211 had queues (`drivers/net/wireless/ath/ath9k/xmit.c` of Linux 4.8,
+    /// `ath_txq_schedule`). With the queues of mac80211: [`Buffer::PerStation`].
+    #[default]
+    RoundRobin,
+    /// One list for all receivers, in order of arrival: the oldest packet determines the receiver,
+    /// whose other packets join it if frames are aggregated.
+    Fifo,
 }
 
 impl Buffer {
@@ -322,7 +344,11 @@ impl Buffer {
 
 impl Default for Buffer {
     fn default() -> Self {
-        Self::Shared { queue: QueueConfig::Pfifo(1_000), driver: 128 }
+        Self::Shared {
+            queue: QueueConfig::Pfifo(1_000),
+            driver: 128,
+            order: DriverOrder::default(),
+        }
     }
 }
 

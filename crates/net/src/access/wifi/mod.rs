@@ -16,6 +16,6 @@ mod window;
 
 pub(crate) use cell::{Cell, Station};
 pub use config::{
-    Aggregation, Buffer, ChannelAccess, ChannelWidth, Fading, GuardInterval, PathLoss, RateControl,
-    WifiConfig, WifiDevice, WifiError, WifiStation,
+    Aggregation, Buffer, ChannelAccess, ChannelWidth, DriverOrder, Fading, GuardInterval, PathLoss,
+    RateControl, WifiConfig, WifiDevice, WifiError, WifiStation,
 };

@@ -1,7 +1,7 @@
 //! The transmit window to one receiver: frames in order, until a block acknowledgement releases
 //! them (IEEE 802.11-2016 § 10.24).
 
-use crate::packet::Packet;
+use crate::packet::{DropReason, Packet};
 use std::collections::VecDeque;
 use units::{Bytes, Time};
 
@@ -18,11 +18,15 @@ const DELIMITER: Bytes = Bytes::new(4);
 /// Header of each subframe of an A-MSDU (IEEE 802.11-2016 § 9.3.2.2.2).
 const SUBFRAME: Bytes = Bytes::new(14);
 
-/// A packet and its arrival time at the device.
+/// A packet in a device, and when it arrived there.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Held {
     pub(super) packet: Packet,
     pub(super) came: Time,
+    /// Its entry to the driver, or to its receiver's queue.
+    pub(super) entered: Time,
+    /// Its position in the order of entries.
+    pub(super) position: u64,
 }
 
 /// The source of new packets.
@@ -84,7 +88,17 @@ fn padded(bytes: Bytes) -> Bytes {
 enum Fate {
     Waiting,
     Received,
-    Abandoned,
+    Abandoned(DropReason),
+}
+
+impl Fate {
+    fn exit(self) -> Option<Exit> {
+        match self {
+            Self::Waiting => None,
+            Self::Received => Some(Exit::Received),
+            Self::Abandoned(reason) => Some(Exit::Abandoned(reason)),
+        }
+    }
 }
 
 /// An MPDU: one packet, or an A-MSDU of several.
@@ -92,6 +106,8 @@ enum Fate {
 struct Frame {
     packets: u16,
     size: Bytes,
+    /// The entry of its first packet.
+    entered: Time,
     attempts: u32,
     fate: Fate,
     on_air: bool,
@@ -112,7 +128,7 @@ pub(super) struct Outcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Exit {
     Received,
-    Abandoned,
+    Abandoned(DropReason),
 }
 
 /// The transmit window to one receiver.
@@ -131,6 +147,11 @@ impl Window {
     /// The number of packets in the window.
     pub(super) fn packets(&self) -> usize {
         self.packets.len()
+    }
+
+    /// The position of the oldest packet; `None` if it is empty.
+    pub(super) fn oldest(&self) -> Option<u64> {
+        self.packets.front().map(|held| held.position)
     }
 
     /// Composes the next transmission: retransmissions first, then new frames.
@@ -165,7 +186,9 @@ impl Window {
         fits: impl Fn(Bytes) -> bool,
         feed: &mut impl Feed,
     ) -> Option<Frame> {
-        self.packets.push_back(feed.take()?);
+        let held = feed.take()?;
+        let entered = held.entered;
+        self.packets.push_back(held);
         let (mut packets, mut body) = (1, LLC_SNAP + first);
         let mut subframes = SUBFRAME + body;
         while let Some(next) = feed.peek() {
@@ -180,6 +203,7 @@ impl Window {
         Some(Frame {
             packets,
             size: mpdu(body, limits),
+            entered,
             attempts: 0,
             fate: Fate::Waiting,
             on_air: true,
@@ -187,10 +211,11 @@ impl Window {
     }
 
     /// Ends the transmission. `arrives` decides for each frame, by its size, whether it arrived; a
-    /// frame that failed `attempts` times is given up.
+    /// frame that failed `attempts` times, or that `expired` by its entry, is given up.
     pub(super) fn conclude(
         &mut self,
         attempts: u32,
+        expired: impl Fn(Time) -> bool,
         mut arrives: impl FnMut(Bytes) -> bool,
     ) -> Outcome {
         let mut outcome = Outcome::default();
@@ -201,10 +226,17 @@ impl Window {
             if arrives(frame.size) {
                 frame.fate = Fate::Received;
                 outcome.succeeded += 1;
-            } else if frame.attempts >= attempts {
-                frame.fate = Fate::Abandoned;
-                outcome.abandoned = true;
+                continue;
             }
+            let reason = if frame.attempts >= attempts {
+                DropReason::RetryLimit
+            } else if expired(frame.entered) {
+                DropReason::Discarded
+            } else {
+                continue;
+            };
+            frame.fate = Fate::Abandoned(reason);
+            outcome.abandoned = true;
         }
         outcome
     }
@@ -213,10 +245,9 @@ impl Window {
     /// them in order.
     pub(super) fn release(&mut self, mut out: impl FnMut(Held, Exit)) {
         while let Some(frame) = self.frames.front().copied()
-            && frame.fate != Fate::Waiting
+            && let Some(end) = frame.fate.exit()
         {
             self.frames.pop_front();
-            let end = if frame.fate == Fate::Received { Exit::Received } else { Exit::Abandoned };
             for held in self.packets.drain(..usize::from(frame.packets)) {
                 out(held, end);
             }
@@ -240,6 +271,8 @@ mod tests {
             let held = |(id, &size): (u64, &u64)| Held {
                 packet: Packet { id, size: Bytes::new(size), ..Packet::default() },
                 came: Time::ZERO,
+                entered: Time::ZERO,
+                position: id,
             };
             Self((0..).zip(sizes).map(held).collect())
         }
@@ -305,7 +338,7 @@ mod tests {
             psdu,
             Psdu { frames: 1, retransmissions: 0, bytes: Bytes::new(30 + 16 + 1524 + 1522) }
         );
-        window.conclude(7, |_| true);
+        window.conclude(7, |_| false, |_| true);
         assert_eq!(released(&mut window), [(0, Exit::Received), (1, Exit::Received)]);
         assert!(window.is_empty() && window.packets() == 0);
     }
@@ -317,12 +350,12 @@ mod tests {
         let limits = Limits { frames: 4, ..LIMITS };
         window.compose(&limits, &mut line);
         let mut fates = [true, false, true, true].into_iter();
-        let outcome = window.conclude(7, |_| fates.next().unwrap());
+        let outcome = window.conclude(7, |_| false, |_| fates.next().unwrap());
         assert_eq!(outcome, Outcome { attempted: 4, succeeded: 3, abandoned: false });
         assert_eq!(released(&mut window), [(0, Exit::Received)]);
         let psdu = window.compose(&limits, &mut line);
         assert_eq!((psdu.frames, psdu.retransmissions), (3, 1));
-        window.conclude(7, |_| true);
+        window.conclude(7, |_| false, |_| true);
         assert_eq!(
             released(&mut window).iter().map(|(id, _)| *id).collect::<Vec<_>>(),
             [1, 2, 3, 4, 5]
@@ -335,8 +368,23 @@ mod tests {
         let mut line = PacketList::of(&[100]);
         for attempt in 1..=3 {
             assert_eq!(window.compose(&LIMITS, &mut line).frames, 1, "attempt {attempt}");
-            assert_eq!(window.conclude(3, |_| false).abandoned, attempt == 3);
+            assert_eq!(window.conclude(3, |_| false, |_| false).abandoned, attempt == 3);
         }
-        assert_eq!(released(&mut window), [(0, Exit::Abandoned)]);
+        assert_eq!(released(&mut window), [(0, Exit::Abandoned(DropReason::RetryLimit))]);
+    }
+
+    #[test]
+    fn a_frame_that_failed_is_given_up_after_its_lifetime() {
+        let mut window = Window::default();
+        let mut line = PacketList::of(&[100; 2]);
+        line.0[1].entered = Time::from_millis(500);
+        window.compose(&LIMITS, &mut line);
+        let expired = |entered| entered < Time::from_millis(100);
+        assert!(window.conclude(7, expired, |_| false).abandoned);
+        assert_eq!(released(&mut window), [(0, Exit::Abandoned(DropReason::Discarded))]);
+        assert_eq!(window.compose(&LIMITS, &mut line).retransmissions, 1);
+        // What arrives is received, however old it is.
+        window.conclude(7, |_| true, |_| true);
+        assert_eq!(released(&mut window), [(1, Exit::Received)]);
     }
 }
