@@ -70,17 +70,16 @@ fn buffer(table: &mut Reader<'_>) -> Result<Buffer, Fault> {
     let queue = queue(table, "queue")?;
     let packets: Option<u32> = table.optional("driver")?;
     let orders = [("round robin", DriverOrder::RoundRobin), ("fifo", DriverOrder::Fifo)];
-    let ordered = table.node("driver_order").is_some();
+    // Without effect on one queue per receiver, so that it can be set for all cells of a grid.
     let order = choice(table, "driver_order", &orders)?;
     let Buffer::Shared { queue: usual, driver, .. } = Buffer::default() else {
         unreachable!("the usual buffer is shared")
     };
     if !shared {
-        let keys = [("driver", packets.is_some()), ("driver_order", ordered)];
-        if let Some((key, _)) = keys.into_iter().find(|(_, written)| *written) {
+        if packets.is_some() {
             let reason = "with buffer = \"per station\" no packets wait in the driver";
             let suggestion = "leave it out, or write buffer = \"shared\"";
-            return Err(table.fault(key, reason, suggestion));
+            return Err(table.fault("driver", reason, suggestion));
         }
         let queue = queue.unwrap_or_else(|| QueueConfig::FqCodel(mac80211()));
         return Ok(Buffer::PerStation { queue });

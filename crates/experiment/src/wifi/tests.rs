@@ -180,7 +180,6 @@ fn errors_name_the_line_the_key_and_the_suggestion() {
         ("tx_power = \"20dBm\"", "rate = \"mcs 8\"\nspatial_streams = 1"),
         ("tx_power = \"20dBm\"", "buffer = \"each\""),
         ("tx_power = \"20dBm\"", "buffer = \"per station\"\ndriver = 9"),
-        ("tx_power = \"20dBm\"", "buffer = \"per station\"\ndriver_order = \"fifo\""),
         ("tx_power = \"20dBm\"", "driver_order = \"lifo\""),
         ("tx_power = \"20dBm\"", "msdu_lifetime = \"0s\""),
         ("tx_power = \"20dBm\"", "driver = 0"),
