@@ -168,7 +168,8 @@ fn terminals_with_equal_channels_share_the_capacity_equally() {
 }
 
 /// Each flow sends a packet of `size` every `interval` for ten seconds, and begins 17 ms after the
-/// one before it. Returns the packets sent, and the delays in milliseconds of those that arrived, per flow.
+/// one before it. Returns the packets sent, and the delays in milliseconds of those that arrived,
+/// per flow.
 fn paced(network: &mut Network, flows: &[(Flow, Bytes, Duration)]) -> Vec<(usize, Vec<f64>)> {
     let mut due: Vec<Time> =
         (0..flows.len() as u64).map(|index| Time::from_micros(17_700 * index)).collect();
@@ -228,8 +229,8 @@ fn a_terminal_whose_buffer_was_empty_is_not_ranked_behind_all_others() {
 fn terminals_that_upload_with_pauses_share_the_uplink_equally() {
     for scheduler in [Scheduler::RoundRobin, Scheduler::default()] {
         let config = LteConfig { scheduler, layers: 1, ..still() };
-        // The cell carries four of them, so that the buffers of the first are empty in between until
-        // the fifth begins.
+        // The cell carries four of them, so that the buffers of the first are empty in between
+        // until the fifth begins.
         let flows: Vec<_> = (1..=10).map(|ue| (up(ue), PACKET, Duration::from_millis(5))).collect();
         let results = paced(&mut network(&config, &vec![at(30, 0); 10], 1), &flows);
         let arrived: Vec<_> = results.iter().map(|(_, delays)| delays.len()).collect();
