@@ -198,8 +198,8 @@ pub enum DropReason {
     /// A frame or a transport block reached its limit of retransmissions (IEEE 802.11-2016 §
     /// 10.3.4.4; 3GPP TS 36.321 § 5.4.2.2).
     RetryLimit,
-    /// It waited too long: the discard timer (discardTimer, 3GPP TS 36.323 § 5.4) or the lifetime of
-    /// an MSDU (IEEE 802.11-2016 § 10.22.2.11) expired.
+    /// It waited too long: the discard timer (discardTimer, 3GPP TS 36.323 § 5.4) or the lifetime
+    /// of an MSDU (IEEE 802.11-2016 § 10.22.2.11) expired.
     Discarded,
 }
 
