@@ -4,7 +4,7 @@
 CARGO ?= cargo
 WEIR = target/release/weir
 
-.PHONY: demo simulator test lint unit fuzz bench build deps clean
+.PHONY: demo simulator test lint unit attack fuzz bench build deps clean
 
 demo: simulator ## The claims of one paper with progress, a table, and a report in one HTML file.
 	$(WEIR) verify carlucci-2017 --report weir-report.html; status=$$?; \
@@ -21,7 +21,7 @@ simulator:
 build: ## The whole program, with browsers and servers.
 	$(CARGO) build --release --locked --package weir
 
-test: deps lint unit fuzz ## Everything that CI checks.
+test: deps lint unit attack fuzz ## Everything that CI checks.
 
 # Programs that some tests use: tshark reads captures, ffmpeg makes media, ip and tc make the
 # kernel's queues, browsers and their drivers call, npm checks the pages. Without apt or root the
@@ -41,6 +41,11 @@ lint:
 
 unit:
 	$(CARGO) test --workspace --locked
+
+# With the program that the tests have built.
+attack:
+	$(CARGO) build --locked --package weir
+	./scripts/attack target/debug/weir
 
 fuzz:
 	./fuzz/run 6
