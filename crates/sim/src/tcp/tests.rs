@@ -308,3 +308,32 @@ fn the_reordering_timer_expires_as_in_linux() {
         assert_eq!(shown(&sender, "retransmittedPacketsSent"), 1.0);
     }
 }
+
+/// Linux `bbr_init`: the handshake gives the first pacing rate. `tcp_update_skb_after_send`: the
+/// first ten segments leave at once, then a segment leaves per interval of that rate; the one after
+/// the tenth comes late, so that the next interval is halved.
+#[test]
+fn bbr_paces_from_the_eleventh_segment_at_the_rate_of_the_handshake() {
+    let mut sender = opened_with(&flow(TcpCongestionControl::Bbr, 1_000_000));
+    let pacing = shown(&sender, "pacingRate");
+    // 2 / ln 2 · 99 % · 10 segments per round trip.
+    let expected = 2.885 * 0.99 * 10.0 * MAX_SEGMENT.bits() as f64 / 0.1;
+    assert!((pacing - expected).abs() < 1.0, "{pacing} bit/s, not {expected}");
+    assert_eq!(shown(&sender, "packetsSent"), 10.0);
+    let now = Time::from_millis(212);
+    let acknowledgment = Segment {
+        acknowledgment: 4 * MAX_SEGMENT.get(),
+        window: Bytes::new(1 << 20),
+        echo: Some(Time::from_millis(100)),
+        ..Segment::default()
+    };
+    sender.on_segment(now, &acknowledgment, &mut Void);
+    assert_eq!(shown(&sender, "packetsSent"), 11.0);
+    let interval = Duration::from_secs_f64(MAX_SEGMENT.bits() as f64 / pacing);
+    let wake = sender.next_wake(now).unwrap();
+    assert_eq!(wake.saturating_since(now).as_micros(), (interval / 2).as_micros());
+    sender.wake(wake, &mut Void);
+    assert_eq!(shown(&sender, "packetsSent"), 12.0);
+    let next = sender.next_wake(wake).unwrap();
+    assert_eq!(next.saturating_since(wake).as_micros(), interval.as_micros());
+}

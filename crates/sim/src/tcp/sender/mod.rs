@@ -212,6 +212,7 @@ impl TcpSender {
                 self.rtt.update(rtt);
                 self.rtt.update_min(now, rtt);
                 self.rtt.reset_backoff();
+                self.congestion.on_open(now, rtt);
                 (self.connection, self.peer_window) = (Connection::Established, segment.window);
                 (self.ecn_agreed, self.peer_echo) =
                     (self.ecn && segment.ece, Some(segment.timestamp));
