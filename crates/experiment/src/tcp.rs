@@ -3,7 +3,10 @@ use super::traffic;
 use super::values::positive;
 use document::{Fault, Node, Problem, Reader, Table, Value, read as read_value};
 use net::NetworkConfig;
-use sim::tcp::{MAX_SEGMENT, TcpApplication, TcpConfig, TcpCongestionControl, TcpPages, TcpSource};
+use sim::tcp::{
+    MAX_SEGMENT, TcpApplication, TcpConfig, TcpCongestionControl, TcpPages, TcpSource,
+    TimerFrequency,
+};
 use std::collections::BTreeSet;
 use units::{Bytes, Duration};
 
@@ -59,6 +62,7 @@ fn section(
         return Err(table.fault("receive_window", reason, format!("write {MAX_SEGMENT} or more")));
     }
     let (ecn, dscp) = (table.or("ecn", false)?, traffic::dscp(&mut table, "dscp")?);
+    let hz = timer_frequency(&mut table)?;
     let count = table.or("flows", 1)?;
     if !(1..=MAX_FLOWS).contains(&count) {
         return Err(table.fault(
@@ -80,8 +84,19 @@ fn section(
         receive_window,
         ecn,
         dscp,
+        hz,
     };
     Ok((1..=count).map(flow).collect())
+}
+
+/// The timer frequency under `hz`.
+fn timer_frequency(table: &mut Reader<'_>) -> Result<TimerFrequency, Fault> {
+    let Some(hz) = table.optional::<u32>("hz")? else { return Ok(TimerFrequency::default()) };
+    let known = TimerFrequency::ALL.into_iter().find(|(frequency, _)| *frequency == hz);
+    known.map(|(_, frequency)| frequency).ok_or_else(|| {
+        let reason = format!("{hz} Hz is not a timer frequency of Linux that Weir models");
+        table.fault("hz", reason, "write 100, 250 or 1000")
+    })
 }
 
 /// The web pages under `pages`, or the stream that [`source`] reads.

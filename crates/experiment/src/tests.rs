@@ -343,6 +343,7 @@ fn errors_in_tcp_sections_name_the_key_and_a_suggestion() {
         ("flows = 3", "on = \"5s\"\noff = \"5s\"", "bytes excludes on and off"),
         ("bytes = \"5MB\"", "on = \"5s\"", "off ="),
         ("bytes = \"5MB\"", "off = \"5s\"", "on ="),
+        ("flows = 3", "hz = 300", "100, 250 or 1000"),
         ("flows = 3", "receive_window = \"1kB\"", "1.448kB or more"),
         ("\"bob\"", "\"alice\"", "from a host to itself"),
         ("flows = 3", "stop = \"0s\"", "not after the start"),

@@ -69,6 +69,7 @@ fn a_lone_flow_fills_its_bottleneck() {
     }
 }
 
+/// Over 200 s the order of a few losses would still decide; shares between 0.44 and 0.54 occur.
 #[test]
 fn two_flows_share_within_a_tenth() {
     for (mbps, queue) in [(1, "300ms"), (2, "100ms"), (2, "300ms"), (10, "100ms"), (10, "300ms")] {
@@ -81,7 +82,7 @@ fn two_flows_share_within_a_tenth() {
             let network =
                 network(Some(Bitrate::from_mbps(mbps)), Duration::from_millis(50), &queue);
             let one = flow("one", TcpCongestionControl::Cubic);
-            let recording = common::run(&scenario(network, 220, vec![one, later]));
+            let recording = common::run(&scenario(network, 820, vec![one, later]));
             let [one, two] = ["one.tcp", "two.tcp"].map(|stream| goodput(&recording, stream, 20));
             let share = one / (one + two);
             assert!(

@@ -333,7 +333,7 @@ static CONFERENCE: [Key; 4] = [
     key("bitrate", RATE, "The rate that the room asks for; default: 262144bit/s."),
 ];
 
-static TCP: [Key; 11] = [
+static TCP: [Key; 12] = [
     key("bytes", SIZE, "The bytes that are sent; default: unlimited."),
     key("on", TIME, "The sending time of a flow with pauses."),
     key("off", TIME, "The pause of a flow with pauses."),
@@ -345,6 +345,7 @@ static TCP: [Key; 11] = [
     key("ecn", Flag, "Whether ECN is used; default: false."),
     key("dscp", MARK, "The DSCP mark; default: be."),
     key("flows", Whole, "The number of equal flows; default: 1."),
+    key("hz", Whole, "The timer frequency of the kernels: 100, 250 (default), 1000."),
 ];
 
 static PROGRAM: [Key; 5] = [

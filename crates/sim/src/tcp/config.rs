@@ -30,6 +30,38 @@ pub struct TcpConfig {
     pub ecn: bool,
     /// The DSCP of the packets of both directions.
     pub dscp: Dscp,
+    /// The timer frequency of both hosts' kernels.
+    pub hz: TimerFrequency,
+}
+
+/// The frequency of a kernel's timer interrupt (Linux `kernel/Kconfig.hz`), which is the resolution
+/// of TCP's timers. 300 Hz is left out: its period is not a whole number of nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub enum TimerFrequency {
+    /// `CONFIG_HZ_100`.
+    Hz100,
+    /// `CONFIG_HZ_250`, the default of Linux.
+    #[default]
+    Hz250,
+    /// `CONFIG_HZ_1000`.
+    Hz1000,
+}
+
+impl TimerFrequency {
+    /// All frequencies in Hz.
+    pub const ALL: [(u32, Self); 3] =
+        [(100, Self::Hz100), (250, Self::Hz250), (1_000, Self::Hz1000)];
+
+    /// The time between two interrupts, called a jiffy.
+    #[must_use]
+    pub const fn period(self) -> Duration {
+        Duration::from_millis(match self {
+            Self::Hz100 => 10,
+            Self::Hz250 => 4,
+            Self::Hz1000 => 1,
+        })
+    }
 }
 
 /// The application at the sending end.

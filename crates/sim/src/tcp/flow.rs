@@ -39,7 +39,7 @@ impl TcpFlow {
         let active = (config.start, config.stop.min(end));
         Self {
             sender: TcpSender::new(config, stack, seed),
-            receiver: TcpReceiver::new(config.receive_window),
+            receiver: TcpReceiver::new(config),
             active,
             dscp: config.dscp,
             hosts: (config.from, config.to),

@@ -9,7 +9,8 @@
 //! ```
 //!
 //! RACK-TLP (RFC 8985) detects losses, and proportional rate reduction (RFC 6937) controls how fast
-//! they are retransmitted. A reduction that proves spurious is undone (RFC 3522, RFC 4015).
+//! they are retransmitted. A reduction that proves spurious is undone (RFC 3522, RFC 4015). Timers
+//! have the resolution of Linux's timer wheel.
 //!
 //! | difference | Linux | here |
 //! |---|---|---|
@@ -35,9 +36,10 @@ mod sender;
 mod small_queues;
 #[cfg(test)]
 mod tests;
+mod timer_wheel;
 
 pub use config::{
-    TcpApplication, TcpConfig, TcpCongestionControl, TcpPages, TcpSource, TcpStack,
+    TcpApplication, TcpConfig, TcpCongestionControl, TcpPages, TcpSource, TcpStack, TimerFrequency,
     UnknownCongestionControl,
 };
 pub(crate) use flow::TcpFlow;

@@ -17,8 +17,10 @@ pub(super) struct Rack {
     /// RACK.segment: of the delivered transmissions, the number of the one sent last. RFC 8985
     /// compares its time, and its sequence number if two times are equal.
     segment: Option<u64>,
-    /// RACK.rtt: the round-trip time of that transmission.
+    /// RACK.rtt: the round-trip time of the transmission that was delivered last.
     rtt: Duration,
+    /// Segments were delivered since the last detection (Linux `rack.advanced`).
+    advanced: bool,
     /// RACK.fack: the highest offset delivered.
     fack: u64,
     reordering_seen: bool,
@@ -36,6 +38,7 @@ impl Rack {
         Self {
             segment: None,
             rtt: Duration::ZERO,
+            advanced: false,
             fack: 0,
             reordering_seen: false,
             reo_wnd_mult: 1,
@@ -56,10 +59,8 @@ impl Rack {
         if sent.ever_retransmitted && min_rtt.is_none_or(|min_rtt| rtt < min_rtt) {
             return;
         }
-        if self.segment.is_none_or(|segment| sent.transmission > segment) {
-            self.segment = Some(sent.transmission);
-            self.rtt = rtt;
-        }
+        (self.rtt, self.advanced) = (rtt, true);
+        self.segment = self.segment.max(Some(sent.transmission));
     }
 
     /// The receiver reports a duplicate: a retransmission was unnecessary.
@@ -88,18 +89,33 @@ impl Rack {
         (min_rtt * self.reo_wnd_mult / 4).min(rtt.srtt().unwrap_or_default())
     }
 
-    /// Marks lost segments (step 5). Returns how many were marked, and the reordering time-out if
-    /// more may prove lost.
+    /// Marks lost segments after an acknowledgement, unless it delivered none (Linux
+    /// `tcp_rack_mark_lost`). Returns as [`detect`](Self::detect).
+    pub(super) fn detect_if_advanced(
+        &mut self,
+        now: Time,
+        recovering: bool,
+        rtt: &RttEstimator,
+        outstanding: &mut Outstanding,
+    ) -> (u64, Option<Duration>) {
+        if !std::mem::take(&mut self.advanced) {
+            return (0, None);
+        }
+        self.detect(now, recovering, rtt, outstanding)
+    }
+
+    /// Marks lost segments (step 5). Returns how many were marked, and if more may prove lost, the
+    /// time until the last of them has.
     pub(super) fn detect(
         &self,
         now: Time,
         recovering: bool,
         rtt: &RttEstimator,
         outstanding: &mut Outstanding,
-    ) -> (u64, Option<Time>) {
+    ) -> (u64, Option<Duration>) {
         let Some(segment) = self.segment else { return (0, None) };
         let timeout = self.rtt + self.reo_wnd(recovering, outstanding.sacked(), rtt);
-        let mut reo_timeout: Option<Time> = None;
+        let mut reo_timeout = None;
         let lost = outstanding.find_lost(|sent| {
             if sent.transmission >= segment {
                 return Verdict::NoMore;
@@ -108,8 +124,7 @@ impl Rack {
             if deadline <= now {
                 return Verdict::Lost;
             }
-            reo_timeout =
-                Some(reo_timeout.map_or(deadline, |reo_timeout| reo_timeout.max(deadline)));
+            reo_timeout = reo_timeout.max(Some(deadline.saturating_since(now)));
             Verdict::NotYet
         });
         (lost, reo_timeout)

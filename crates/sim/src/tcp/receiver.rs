@@ -2,8 +2,10 @@
 //! (`net/ipv4/tcp_input.c`, `tcp_timer.c`).
 
 use super::TcpOutbox;
+use super::config::TcpConfig;
 use super::reassembly::Reassembly;
 use super::segment::{MAX_SEGMENT, Phase, SackBlock, Segment};
+use super::timer_wheel::TimerWheel;
 use crate::endpoint::Show;
 use net::Ecn;
 use units::{Bytes, Duration, Time};
@@ -18,6 +20,7 @@ const QUICK_ACKS: u32 = 16;
 #[derive(Debug)]
 pub(crate) struct TcpReceiver {
     window: Bytes,
+    wheel: TimerWheel,
     stream: Reassembly,
     fin: Option<u64>,
     /// Bytes that arrived and are not acknowledged.
@@ -34,9 +37,10 @@ pub(crate) struct TcpReceiver {
 }
 
 impl TcpReceiver {
-    pub(crate) fn new(window: Bytes) -> Self {
+    pub(crate) fn new(config: &TcpConfig) -> Self {
         Self {
-            window,
+            window: config.receive_window,
+            wheel: TimerWheel::new(config.hz),
             stream: Reassembly::default(),
             fin: None,
             pending: 0,
@@ -118,7 +122,7 @@ impl TcpReceiver {
         if at_once || self.pending > MAX_SEGMENT.get() {
             self.acknowledge(now, arrival.duplicate, out);
         } else if self.ack_due.is_none() {
-            self.ack_due = Some(now + DELAYED_ACK);
+            self.ack_due = Some(self.wheel.expiry(now, DELAYED_ACK));
         }
     }
 

@@ -3,7 +3,10 @@
 
 use super::receiver::TcpReceiver;
 use super::sender::{Connection, TcpSender};
-use super::{Segment, TcpConfig, TcpCongestionControl, TcpOutbox, TcpSource, TcpStack};
+use super::{
+    MAX_SEGMENT, Phase, Segment, TcpConfig, TcpCongestionControl, TcpOutbox, TcpSource, TcpStack,
+    TimerFrequency,
+};
 use net::{Dscp, Ecn, HostId};
 use proptest::prelude::*;
 use units::{Bitrate, Bytes, Duration, Seed, Stream, Time};
@@ -60,6 +63,22 @@ struct World {
     now: Time,
 }
 
+fn flow(control: TcpCongestionControl, bytes: u64) -> TcpConfig {
+    TcpConfig {
+        name: "flow".to_owned(),
+        from: HostId(0),
+        to: HostId(1),
+        start: Time::ZERO,
+        stop: Time::MAX,
+        application: TcpSource::Finite(Bytes::new(bytes)).into(),
+        congestion_control: control,
+        receive_window: Bytes::new(1 << 20),
+        ecn: true,
+        dscp: Dscp::DEFAULT,
+        hz: TimerFrequency::default(),
+    }
+}
+
 fn world(control: TcpCongestionControl, bytes: u64, seed: u64) -> World {
     let pipe = |name: &str| Pipe {
         random: Seed(seed).stream(name),
@@ -73,25 +92,14 @@ fn world(control: TcpCongestionControl, bytes: u64, seed: u64) -> World {
         under_way: Vec::new(),
         packets: 0,
     };
-    let config = TcpConfig {
-        name: "flow".to_owned(),
-        from: HostId(0),
-        to: HostId(1),
-        start: Time::ZERO,
-        stop: Time::MAX,
-        application: TcpSource::Finite(Bytes::new(bytes)).into(),
-        congestion_control: control,
-        receive_window: Bytes::new(1 << 20),
-        ecn: true,
-        dscp: Dscp::DEFAULT,
-    };
+    let config = flow(control, bytes);
     World {
         sender: TcpSender::new(
             &config,
             TcpStack { tsq: false, gso: seed.is_multiple_of(2) },
             Seed(seed),
         ),
-        receiver: TcpReceiver::new(config.receive_window),
+        receiver: TcpReceiver::new(&config),
         forward: pipe("forth"),
         reverse: pipe("back"),
         now: Time::ZERO,
@@ -131,14 +139,19 @@ impl World {
 
     /// The sender's value of the column `wanted`.
     fn shown(&self, wanted: &str) -> f64 {
-        let mut found = f64::NAN;
-        self.sender.show(&mut |name, value| {
-            if name == wanted {
-                found = value;
-            }
-        });
-        found
+        shown(&self.sender, wanted)
     }
+}
+
+/// The sender's value of the column `wanted`.
+fn shown(sender: &TcpSender, wanted: &str) -> f64 {
+    let mut found = f64::NAN;
+    sender.show(&mut |name, value| {
+        if name == wanted {
+            found = value;
+        }
+    });
+    found
 }
 
 fn controls() -> impl Strategy<Value = TcpCongestionControl> {
@@ -173,8 +186,9 @@ fn a_flow_over_a_dead_link_times_out() {
         let mut opening = world(control, 100_000, 1);
         opening.forward.loss = 1.0;
         let Connection::TimedOut(at) = opening.run() else { panic!("{control} opened") };
-        // Linux: 1 + 2 + … + 64 s for six retries.
-        assert_eq!((at, opening.forward.packets), (Time::from_secs(127), 7));
+        // Linux: 1 + 2 + … + 64 s for six retries, each rounded up by the timer wheel: 127 s become
+        // 32,768 jiffies.
+        assert_eq!((at, opening.forward.packets), (Time::from_millis(131_072), 7));
         let mut dies = world(control, 10_000_000, 1);
         dies.run_until(|world| world.receiver.received() >= 1_000_000);
         dies.forward.loss = 1.0;
@@ -231,4 +245,95 @@ fn reordering_costs_little_once_it_is_known() {
         "{retransmitted} of {}",
         world.forward.packets
     );
+}
+
+/// Accepts every segment and forgets it.
+struct Void;
+
+impl TcpOutbox for Void {
+    fn segment(&mut self, _: Time, _: Segment, _: Ecn) -> bool {
+        true
+    }
+}
+
+/// A sender whose connection took 100 ms to open, and whose first ten segments have left.
+fn opened(hz: TimerFrequency) -> TcpSender {
+    opened_with(&TcpConfig { hz, ..flow(TcpCongestionControl::NewReno, 1_000_000) })
+}
+
+fn opened_with(config: &TcpConfig) -> TcpSender {
+    let mut sender = TcpSender::new(config, TcpStack::default(), Seed(1));
+    sender.wake(Time::ZERO, &mut Void);
+    let answer = Segment {
+        phase: Phase::SynAck,
+        window: config.receive_window,
+        echo: Some(Time::ZERO),
+        ..Segment::default()
+    };
+    sender.on_segment(Time::from_millis(100), &answer, &mut Void);
+    sender
+}
+
+/// Linux `tcp_schedule_loss_probe`: two round trips and 2 ms, in jiffies, and the jiffy that has
+/// begun. At 1000 Hz the delay of 202 jiffies is in the second level of the wheel.
+#[test]
+fn the_probe_timer_expires_as_in_linux() {
+    for (hz, expiry) in [(TimerFrequency::Hz250, 308), (TimerFrequency::Hz1000, 304)] {
+        let sender = opened(hz);
+        let wake = sender.next_wake(Time::from_millis(100));
+        assert_eq!(wake, Some(Time::from_millis(expiry)), "{hz:?}");
+    }
+}
+
+/// Linux `tcp_rack_mark_lost`: the rest of the reordering window and 2 ms, in jiffies, and the
+/// jiffy that has begun. Here the second segment is reported 103 ms after both left, and a quarter
+/// of the minimum round-trip time remains.
+#[test]
+fn the_reordering_timer_expires_as_in_linux() {
+    for (hz, expiry) in [(TimerFrequency::Hz250, 232), (TimerFrequency::Hz1000, 231)] {
+        let mut sender = opened(hz);
+        let now = Time::from_millis(203);
+        let segment = MAX_SEGMENT.get();
+        let report = Segment {
+            window: Bytes::new(1 << 20),
+            echo: Some(Time::from_millis(100)),
+            sack: [Some((segment, 2 * segment)), None, None],
+            ..Segment::default()
+        };
+        sender.on_segment(now, &report, &mut Void);
+        assert_eq!(sender.next_wake(now), Some(Time::from_millis(expiry)), "{hz:?}");
+        sender.wake(Time::from_millis(expiry - 1), &mut Void);
+        assert_eq!(shown(&sender, "retransmittedPacketsSent"), 0.0);
+        sender.wake(Time::from_millis(expiry), &mut Void);
+        assert_eq!(shown(&sender, "retransmittedPacketsSent"), 1.0);
+    }
+}
+
+/// Linux `bbr_init`: the handshake gives the first pacing rate. `tcp_update_skb_after_send`: the
+/// first ten segments leave at once, then a segment leaves per interval of that rate; the one after
+/// the tenth comes late, so that the next interval is halved.
+#[test]
+fn bbr_paces_from_the_eleventh_segment_at_the_rate_of_the_handshake() {
+    let mut sender = opened_with(&flow(TcpCongestionControl::Bbr, 1_000_000));
+    let pacing = shown(&sender, "pacingRate");
+    // 2 / ln 2 · 99 % · 10 segments per round trip.
+    let expected = 2.885 * 0.99 * 10.0 * MAX_SEGMENT.bits() as f64 / 0.1;
+    assert!((pacing - expected).abs() < 1.0, "{pacing} bit/s, not {expected}");
+    assert_eq!(shown(&sender, "packetsSent"), 10.0);
+    let now = Time::from_millis(212);
+    let acknowledgment = Segment {
+        acknowledgment: 4 * MAX_SEGMENT.get(),
+        window: Bytes::new(1 << 20),
+        echo: Some(Time::from_millis(100)),
+        ..Segment::default()
+    };
+    sender.on_segment(now, &acknowledgment, &mut Void);
+    assert_eq!(shown(&sender, "packetsSent"), 11.0);
+    let interval = Duration::from_secs_f64(MAX_SEGMENT.bits() as f64 / pacing);
+    let wake = sender.next_wake(now).unwrap();
+    assert_eq!(wake.saturating_since(now).as_micros(), (interval / 2).as_micros());
+    sender.wake(wake, &mut Void);
+    assert_eq!(shown(&sender, "packetsSent"), 12.0);
+    let next = sender.next_wake(wake).unwrap();
+    assert_eq!(next.saturating_since(wake).as_micros(), interval.as_micros());
 }

@@ -142,6 +142,7 @@ pub fn tcp(name: &str, congestion_control: TcpCongestionControl) -> TcpConfig {
         receive_window: Bytes::new(3 << 20),
         ecn: false,
         dscp: net::Dscp::DEFAULT,
+        hz: sim::tcp::TimerFrequency::default(),
     }
 }
 

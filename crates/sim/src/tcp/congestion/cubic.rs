@@ -1,4 +1,6 @@
-//! CUBIC (RFC 9438).
+//! CUBIC (RFC 9438), with one rule of Linux `net/ipv4/tcp_cubic.c` instead of the RFC's: α_cubic
+//! stays below 1 for the whole congestion avoidance stage. § 4.3 would set it to 1 once W_est has
+//! reached cwnd_prior.
 
 use super::hystart::HyStart;
 use super::{Ack, CongestionControl, MIN_THRESHOLD, Window};
@@ -8,7 +10,7 @@ use units::{Duration, Time};
 const C: f64 = 0.4;
 /// β_cubic (RFC 9438 § 4.6).
 const BETA: f64 = 0.7;
-/// α_cubic until W_est has reached cwnd_prior (RFC 9438 § 4.3).
+/// α_cubic (RFC 9438 § 4.3; Linux `beta_scale`).
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 /// While no congestion has shown the path's capacity, the window grows by at least a twentieth per
 /// round trip (Linux `bictcp_update`).
@@ -20,14 +22,12 @@ const MAX_GROWTH: f64 = 1.5;
 pub(in crate::tcp) struct Cubic {
     /// The window at the last congestion event, or less after fast convergence.
     w_max: f64,
-    /// The window at the last congestion event.
-    cwnd_prior: f64,
     /// The congestion avoidance stage since the last congestion event.
     stage: Option<CongestionAvoidance>,
     hystart: HyStart,
     last_ack: Time,
-    /// `w_max`, `cwnd_prior` and `stage` before the last congestion event.
-    undo: Option<(f64, f64, Option<CongestionAvoidance>)>,
+    /// `w_max` and `stage` before the last congestion event.
+    undo: Option<(f64, Option<CongestionAvoidance>)>,
 }
 
 #[derive(Clone, Copy)]
@@ -63,11 +63,10 @@ impl Cubic {
     /// Congestion avoidance (RFC 9438 §§ 4.2 to 4.5).
     fn avoid_congestion(&mut self, ack: &Ack, acked: f64, window: &mut Window) {
         let cwnd = window.cwnd;
-        let (w_max, cwnd_prior) = (self.w_max, self.cwnd_prior);
+        let w_max = self.w_max;
         let stage =
             self.stage.get_or_insert_with(|| CongestionAvoidance::new(ack.now, cwnd, w_max));
-        let alpha = if stage.w_est < cwnd_prior { ALPHA } else { 1.0 };
-        stage.w_est += alpha * acked / cwnd;
+        stage.w_est += ALPHA * acked / cwnd;
         if stage.w_cubic(ack.now) < stage.w_est {
             window.cwnd = cwnd.max(stage.w_est);
             return;
@@ -107,11 +106,10 @@ impl CongestionControl for Cubic {
     }
 
     fn on_congestion(&mut self, window: &Window) -> f64 {
-        self.undo = Some((self.w_max, self.cwnd_prior, self.stage));
+        self.undo = Some((self.w_max, self.stage));
         let cwnd = window.cwnd;
         // Fast convergence (RFC 9438 § 4.7).
         self.w_max = if cwnd < self.w_max { cwnd * (1.0 + BETA) / 2.0 } else { cwnd };
-        self.cwnd_prior = cwnd;
         self.stage = None;
         (cwnd * BETA).max(MIN_THRESHOLD)
     }
@@ -123,8 +121,8 @@ impl CongestionControl for Cubic {
     }
 
     fn on_undo(&mut self) {
-        if let Some((w_max, cwnd_prior, stage)) = self.undo.take() {
-            (self.w_max, self.cwnd_prior, self.stage) = (w_max, cwnd_prior, stage);
+        if let Some((w_max, stage)) = self.undo.take() {
+            (self.w_max, self.stage) = (w_max, stage);
         }
     }
 
@@ -183,6 +181,18 @@ mod tests {
         // α = 0.53 segments per round trip (§ 4.3); the cubic curve would have grown more slowly.
         let gained = seen[9].1 - 14.0;
         assert!((4.8..5.9).contains(&gained), "{gained}");
+    }
+
+    /// Linux has no second phase of § 4.3: beyond the previous window, too, W_est grows by α.
+    #[test]
+    fn a_small_window_grows_at_the_same_rate_beyond_the_previous_one() {
+        let (mut cubic, mut window) =
+            (Cubic::default(), Window { cwnd: 10.0, ssthresh: f64::INFINITY });
+        window.ssthresh = cubic.on_congestion(&window);
+        window.cwnd = window.ssthresh;
+        let seen = rounds(&mut cubic, &mut window, Time::ZERO, 16);
+        let gained = seen[15].1 - seen[7].1;
+        assert!(seen[7].1 > 10.0 && (3.6..4.6).contains(&gained), "{seen:?}");
     }
 
     #[test]

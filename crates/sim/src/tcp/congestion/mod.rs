@@ -87,6 +87,8 @@ pub(super) struct Ack {
 
 /// A congestion control. The sender calls it; one implementation per algorithm.
 trait CongestionControl {
+    /// The connection was opened, and that took `rtt`.
+    fn on_open(&mut self, _now: Time, _rtt: Duration) {}
     /// An acknowledgement arrived. Not called while the window is being reduced, except for a
     /// control that [governs recovery](Self::governs_recovery).
     fn on_ack(&mut self, ack: &Ack, window: &mut Window);
@@ -140,6 +142,10 @@ impl Congestion {
             TcpCongestionControl::Cubic => Self::Cubic(Box::default()),
             TcpCongestionControl::Bbr => Self::Bbr(Box::new(Bbr::new(random))),
         }
+    }
+
+    pub(super) fn on_open(&mut self, now: Time, rtt: Duration) {
+        each!(self, control => control.on_open(now, rtt));
     }
 
     pub(super) fn on_ack(&mut self, ack: &Ack, window: &mut Window) {

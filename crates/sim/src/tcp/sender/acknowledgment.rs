@@ -1,6 +1,5 @@
 //! Processing of an acknowledgement, in the order of its steps.
 
-use super::timer::Timer;
 use super::{Connection, TcpSender};
 use crate::tcp::TcpOutbox;
 use crate::tcp::congestion::Ack;
@@ -34,8 +33,9 @@ impl TcpSender {
                 undo.undo_retrans = undo.undo_retrans.saturating_sub(1);
             }
         }
+        let recovering = self.in_loss_recovery();
         let (lost, reo_timeout) =
-            self.rack.detect(now, self.in_loss_recovery(), &self.rtt, &mut self.outstanding);
+            self.rack.detect_if_advanced(now, recovering, &self.rtt, &mut self.outstanding);
         let delivered = self.delivery.delivered() - delivered_before;
         self.update_recovery_state(segment, advanced, duplicate);
         let ack = Ack {
@@ -60,7 +60,7 @@ impl TcpSender {
             return;
         }
         match reo_timeout {
-            Some(at) => self.timer = Some((at, Timer::Reordering)),
+            Some(remaining) => self.set_reordering_timer(now, remaining),
             None if delivered > 0 || advanced => self.set_timer(now),
             None => {}
         }

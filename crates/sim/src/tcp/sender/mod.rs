@@ -17,6 +17,7 @@ use super::rack::Rack;
 use super::rtt::RttEstimator;
 use super::segment::{Phase, Segment};
 use super::small_queues::SmallQueue;
+use super::timer_wheel::TimerWheel;
 use crate::endpoint::earlier;
 use net::Ecn;
 use record::Counters;
@@ -70,6 +71,7 @@ pub(crate) struct TcpSender {
     /// retransmission (TLP.is_retrans).
     tail_loss_probe: Option<(u64, bool)>,
     timer: Option<(Time, Timer)>,
+    wheel: TimerWheel,
     /// When a packet that the host's own queue refused is retried, if nothing else wakes the
     /// sender.
     retry: Option<Time>,
@@ -109,6 +111,7 @@ impl TcpSender {
             retrans_stamp: None,
             tail_loss_probe: None,
             timer: None,
+            wheel: TimerWheel::new(config.hz),
             retry: None,
             paced_until: Time::ZERO,
             last_sent: Time::ZERO,
@@ -188,7 +191,7 @@ impl TcpSender {
                 return;
             }
         }
-        self.connection = Connection::SynSent(now + self.rtt.rto());
+        self.connection = Connection::SynSent(self.wheel.expiry(now, self.rtt.rto()));
         let (ece, cwr) = (self.ecn, self.ecn);
         let syn = Segment { phase: Phase::Syn, timestamp: now, ece, cwr, ..Segment::default() };
         self.emit_bare(now, syn, out);
@@ -209,6 +212,7 @@ impl TcpSender {
                 self.rtt.update(rtt);
                 self.rtt.update_min(now, rtt);
                 self.rtt.reset_backoff();
+                self.congestion.on_open(now, rtt);
                 (self.connection, self.peer_window) = (Connection::Established, segment.window);
                 (self.ecn_agreed, self.peer_echo) =
                     (self.ecn && segment.ece, Some(segment.timestamp));

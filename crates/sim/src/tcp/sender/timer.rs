@@ -7,10 +7,11 @@ use units::{Duration, Time};
 
 /// A connection is given up after this many consecutive time-outs (Linux `net.ipv4.tcp_retries2`).
 const MAX_RETRIES: u32 = 15;
-/// Added to two round-trip times before a tail loss probe. The longer value is for a single
-/// segment, whose acknowledgement may be delayed (RFC 8985 § 7.2; Linux `TCP_TIMEOUT_MIN`,
-/// `TCP_RTO_MIN`).
-const PROBE_SLACK: Duration = Duration::from_millis(2);
+/// Added to the reordering time-out, and to two round-trip times before a tail loss probe (Linux
+/// `TCP_TIMEOUT_MIN_US`).
+const TIMEOUT_MIN: Duration = Duration::from_millis(2);
+/// The same before a tail loss probe for a single segment, whose acknowledgement may be delayed
+/// (RFC 8985 § 7.2; Linux `TCP_RTO_MIN`).
 const PROBE_DELAYED_ACK: Duration = Duration::from_millis(200);
 
 /// The purpose of the timer; there is one timer, as in Linux.
@@ -30,7 +31,7 @@ impl TcpSender {
             Timer::Retransmission => self.on_timeout(now),
             Timer::Probe => self.send_probe(now, out),
             Timer::Reordering => {
-                let (lost, reo_timeout) = self.rack.detect(
+                let (lost, _) = self.rack.detect(
                     now,
                     self.in_loss_recovery(),
                     &self.rtt,
@@ -48,10 +49,7 @@ impl TcpSender {
                         self.window.cwnd = reduction.window(1, flight, false);
                     }
                 }
-                self.timer = reo_timeout.map(|at| (at, Timer::Reordering));
-                if reo_timeout.is_none() {
-                    self.set_timer(now);
-                }
+                self.set_retransmission_timer(now);
             }
         }
     }
@@ -79,7 +77,7 @@ impl TcpSender {
         self.window.cwnd = self.outstanding.in_flight() as f64 + 1.0;
         self.recovery_state = RecoveryState::TimedOut { until: self.next };
         self.tail_loss_probe = None;
-        self.timer = Some((now + self.rtt.rto(), Timer::Retransmission));
+        self.set_retransmission_timer(now);
     }
 
     /// Sends a tail loss probe: a new segment if there is one, else the last one again (RFC 8985 §
@@ -96,7 +94,23 @@ impl TcpSender {
         if sent {
             self.tail_loss_probe = Some((self.next, retransmission));
         }
-        self.timer = Some((now + self.rtt.rto(), Timer::Retransmission));
+        self.set_retransmission_timer(now);
+    }
+
+    /// Sets the timer to expire at the tick after `delay`.
+    fn set(&mut self, now: Time, delay: Duration, timer: Timer) {
+        self.timer = Some((self.wheel.expiry(now, delay), timer));
+    }
+
+    fn set_retransmission_timer(&mut self, now: Time) {
+        self.set(now, self.rtt.rto(), Timer::Retransmission);
+    }
+
+    /// Sets the timer to detect losses again when `remaining` has passed (Linux
+    /// `tcp_rack_mark_lost`).
+    pub(super) fn set_reordering_timer(&mut self, now: Time, remaining: Duration) {
+        let delay = (remaining + TIMEOUT_MIN).min(self.rtt.rto());
+        self.set(now, delay, Timer::Reordering);
     }
 
     /// Sets the timer after data was acknowledged or sent. If no loss is known it is set for a tail
@@ -107,22 +121,21 @@ impl TcpSender {
             self.timer = None;
             return;
         }
-        let rto = now + self.rtt.rto();
         let no_loss_known = matches!(
             self.recovery_state,
             RecoveryState::Open | RecoveryState::Reducing { loss: false, .. }
         );
-        self.timer = match self.rtt.srtt() {
+        match self.rtt.srtt() {
             Some(rtt)
                 if no_loss_known
                     && self.outstanding.sacked() == 0
                     && self.tail_loss_probe.is_none() =>
             {
                 let slack =
-                    if self.outstanding.len() == 1 { PROBE_DELAYED_ACK } else { PROBE_SLACK };
-                Some(((now + rtt * 2 + slack).min(rto), Timer::Probe))
+                    if self.outstanding.len() == 1 { PROBE_DELAYED_ACK } else { TIMEOUT_MIN };
+                self.set(now, (rtt * 2 + slack).min(self.rtt.rto()), Timer::Probe);
             }
-            _ => Some((rto, Timer::Retransmission)),
-        };
+            _ => self.set_retransmission_timer(now),
+        }
     }
 }

@@ -14,6 +14,8 @@ use units::{Bitrate, Bytes, Duration, Time};
 /// (Linux `tcp_pacing_ss_ratio`, `…_ca_ratio`).
 const SLOW_START_PACING: f64 = 2.0;
 const AVOIDANCE_PACING: f64 = 1.2;
+/// Segments at the start of a connection that are not paced (Linux `tcp_update_skb_after_send`).
+const UNPACED_SEGMENTS: u64 = 10;
 /// The sender does not wait for a fuller burst if this share of the window is free (Linux
 /// `net.ipv4.tcp_tso_win_divisor`).
 const TSO_WIN_DIVISOR: f64 = 3.0;
@@ -98,10 +100,17 @@ impl TcpSender {
         true
     }
 
-    /// Delays the next transmission by the time that `sent` takes at the pacing rate.
+    /// Delays the next transmission by the time that `sent` takes at the pacing rate. The first ten
+    /// segments are not paced. A transmission that comes later than pacing permitted shortens the
+    /// delay, at most by half (Linux `tcp_update_skb_after_send`).
     pub(super) fn pace(&mut self, now: Time, sent: Bytes) {
-        if let Some(span) = self.congestion.pacing_rate().and_then(|rate| rate.time_to_send(sent)) {
-            self.paced_until = self.paced_until.max(now) + span;
+        let Some(rate) = self.congestion.pacing_rate() else { return };
+        let late = now.saturating_since(self.paced_until);
+        self.paced_until = self.paced_until.max(now);
+        if self.counters.packets >= UNPACED_SEGMENTS
+            && let Some(span) = rate.time_to_send(sent)
+        {
+            self.paced_until += span.saturating_sub(late.min(span / 2));
         }
     }
 

@@ -39,9 +39,6 @@ const PACING_MARGIN: f64 = 0.99;
 const MIN_TSO_RATE: f64 = 1.2e6;
 /// A burst carries what the pacing rate sends in this time, in seconds (Linux `sk_pacing_shift`).
 const BURST_SECONDS: f64 = 0.001;
-/// The round-trip time in seconds for the first pacing rate, if none was measured (draft § 4.2.1;
-/// Linux: 1 ms).
-const INITIAL_RTT: f64 = 0.001;
 
 /// The state of the flow (draft § 3.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,9 +62,8 @@ pub(in crate::tcp) struct Bbr {
     rounds: Rounds,
     full_pipe: FullPipe,
     recovery: Recovery,
-    /// In bit/s; `None` before the first acknowledgement.
+    /// In bit/s; `None` before the connection is open.
     pacing_rate: Option<f64>,
-    has_seen_rtt: bool,
     /// The flow sends again after an idle period, and nothing of it is acknowledged yet. An expired
     /// RTprop is then no reason to probe (Linux `idle_restart`).
     idle_restart: bool,
@@ -98,6 +94,12 @@ struct Recovery {
     prior_cwnd: f64,
 }
 
+/// The pacing rate of Startup at a window of `cwnd` segments, in bit/s (draft § 4.2.1; Linux
+/// `bbr_init_pacing_rate_from_rtt`).
+fn startup_rate(cwnd: f64, rtt: Duration) -> f64 {
+    HIGH_GAIN * PACING_MARGIN * cwnd * MAX_SEGMENT.bits() as f64 / rtt.as_secs_f64().max(1e-6)
+}
+
 impl Bbr {
     pub(super) fn new(random: Stream) -> Self {
         Self {
@@ -113,7 +115,6 @@ impl Bbr {
                 prior_cwnd: 0.0,
             },
             pacing_rate: None,
-            has_seen_rtt: false,
             idle_restart: false,
             random,
         }
@@ -266,17 +267,10 @@ impl Bbr {
         self.recovery.prior_cwnd = if normal { cwnd } else { self.recovery.prior_cwnd.max(cwnd) };
     }
 
-    fn set_pacing_rate(&mut self, ack: &Ack, window: &Window) {
-        if !self.has_seen_rtt {
-            self.has_seen_rtt = ack.smoothed_rtt.is_some();
-            let rtt = ack.smoothed_rtt.map_or(INITIAL_RTT, Duration::as_secs_f64).max(1e-9);
-            self.pacing_rate = Some(HIGH_GAIN * window.cwnd * MAX_SEGMENT.bits() as f64 / rtt);
-        }
+    fn set_pacing_rate(&mut self) {
         let bits = self.btl_bw.max() * MAX_SEGMENT.bits() as f64;
         let rate = self.pacing_gain() * bits * PACING_MARGIN;
-        if self.full_pipe.filled_pipe
-            || self.pacing_rate.is_none_or(|pacing_rate| rate > pacing_rate)
-        {
+        if self.full_pipe.filled_pipe || Some(rate) > self.pacing_rate {
             self.pacing_rate = Some(rate);
         }
     }
@@ -325,6 +319,13 @@ impl Bbr {
 }
 
 impl CongestionControl for Bbr {
+    /// Linux `bbr_init`: the handshake gives the first minimum round-trip time and the first pacing
+    /// rate.
+    fn on_open(&mut self, now: Time, rtt: Duration) {
+        self.rt_prop.update(now, Some(rtt));
+        self.pacing_rate = Some(startup_rate(INITIAL_WINDOW, rtt));
+    }
+
     fn on_ack(&mut self, ack: &Ack, window: &mut Window) {
         self.update_bandwidth(ack);
         if ack.delivered > 0 && ack.sample.is_some() {
@@ -334,7 +335,7 @@ impl CongestionControl for Bbr {
         self.check_full_pipe(ack);
         self.check_drain(ack);
         self.check_probe_rtt(ack, window);
-        self.set_pacing_rate(ack, window);
+        self.set_pacing_rate();
         self.set_cwnd(ack, window);
     }
 

@@ -21,11 +21,12 @@ impl RtProp {
     }
 
     /// Takes a round-trip time into account. Returns whether the minimum had expired
-    /// (rtprop_expired).
+    /// (rtprop_expired). A round-trip time equal to the minimum does not renew it (Linux
+    /// `bbr_update_min_rtt` since 5.10; draft § 4.1.2.3 would).
     pub(super) fn update(&mut self, now: Time, rtt: Option<Duration>) -> bool {
         let expired = self.rt_prop.is_some_and(|(_, at)| now.saturating_since(at) > FILTER_LENGTH);
         if let Some(rtt) = rtt
-            && self.rt_prop.is_none_or(|(rt_prop, _)| rtt <= rt_prop || expired)
+            && self.rt_prop.is_none_or(|(rt_prop, _)| rtt < rt_prop || expired)
         {
             self.rt_prop = Some((rtt, now));
         }
@@ -58,5 +59,21 @@ impl RtProp {
             }
         }
         over
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A round-trip time equal to the minimum does not postpone ProbeRTT.
+    #[test]
+    fn the_minimum_expires_unless_it_falls() {
+        let (rtt, mut rt_prop) = (Duration::from_millis(100), RtProp::default());
+        for second in 0..=10 {
+            assert!(!rt_prop.update(Time::from_secs(second), Some(rtt)), "at {second} s");
+        }
+        assert!(rt_prop.update(Time::from_secs(11), Some(rtt)));
+        assert!(!rt_prop.update(Time::from_secs(12), Some(rtt)), "the probe has renewed it");
     }
 }
