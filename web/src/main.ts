@@ -4,8 +4,6 @@ import { ManualCall } from "./manual";
 import { MeasuredCall, type Screen } from "./measured";
 
 const key = location.hash.slice(1);
-// Removes the key from the address, because the browser's log contains the address.
-if (key) history.replaceState(null, "", location.pathname + location.search);
 
 const screen: Screen = {
   status(text, isError = false) {
@@ -25,10 +23,12 @@ const screen: Screen = {
 const query = new URLSearchParams(location.search);
 const role = query.get("role");
 if ((role === "caller" || role === "callee") && key) {
+  // Removes the key from the address, because the browser's log contains the address.
+  history.replaceState(null, "", location.pathname + location.search);
   document.body.dataset.view = "measured";
   part("videos", HTMLElement).hidden = false;
   part("settings", HTMLFormElement).hidden = true;
   new MeasuredCall(query.get("room") ?? "", role, key, screen);
 } else {
-  new ManualCall(screen);
+  new ManualCall(screen, key);
 }

@@ -6,7 +6,7 @@ import type { CallSettings, ToPage } from "./generated/messages";
 import { acquire, type Media } from "./media";
 import { Panel } from "./panel";
 import { isRoomName } from "./parse";
-import { DEFAULTS, fromAddress, inCall, isBrokered, toAddress, toSettings, type Fields } from "./settings";
+import { DEFAULTS, fromAddress, inCall, isBrokered, keyOf, toLink, toSettings, type Fields, type RoomKey } from "./settings";
 import { Signalling } from "./signalling";
 import { mediaErrorText, messageOf, stateText } from "./texts";
 import type { Screen } from "./measured";
@@ -21,6 +21,8 @@ export class ManualCall {
   #media: Media | null = null;
   #signalling: Signalling | null = null;
   #call: Call | null = null;
+  /** The room of the address or the room that was joined last, with its key. */
+  #known: RoomKey;
   /** The form when the room was joined; null in the lobby. */
   #joined: Fields | null = null;
   /** The settings of the call; null until the room is joined. */
@@ -34,8 +36,14 @@ export class ManualCall {
   /** The other page has lost its connection to the server; an established call continues. */
   #peerLeft = false;
 
-  constructor(private readonly screen: Screen) {
-    fill(this.#form, fromAddress(new URLSearchParams(location.search)));
+  /** `key` is the key of the room in the address; empty if the address has none. */
+  constructor(
+    private readonly screen: Screen,
+    key: string,
+  ) {
+    const fields = fromAddress(new URLSearchParams(location.search));
+    this.#known = { room: fields.room, key };
+    fill(this.#form, fields);
     this.#form.addEventListener("submit", (event) => {
       event.preventDefault();
       void this.#join();
@@ -68,7 +76,7 @@ export class ManualCall {
   /** Updates the address and the form, and applies a changed maximum bitrate or priority to the call. */
   #changed(): void {
     const fields = this.#fields();
-    history.replaceState(null, "", `?${toAddress(fields)}`);
+    this.#showAddress(fields);
     part("region-field", HTMLLabelElement).hidden = !isBrokered(fields);
     this.#disableFields(fields);
     if (!this.#settings) return;
@@ -78,6 +86,18 @@ export class ManualCall {
     if (!this.#call) return this.screen.status(ALONE);
     this.#call.reconfigure(this.#settings);
     this.#state(this.#call.state);
+  }
+
+  /** Shows the address of the page, and the link for the other participant. */
+  #showAddress(fields: Fields): void {
+    history.replaceState(null, "", toLink(fields, this.#known));
+    const link = part("room-link", HTMLAnchorElement);
+    link.href = link.textContent = this.#link(fields);
+  }
+
+  /** The link for the other participant, who may be in another region. */
+  #link(fields: Fields): string {
+    return `${location.origin}/call${toLink({ ...fields, region: DEFAULTS.region }, this.#known)}`;
   }
 
   /**
@@ -115,7 +135,11 @@ export class ManualCall {
     this.#showView("call");
     this.screen.status("Joining the room…");
     for (const id of ["room-name", "room-title-name"]) part(id, HTMLElement).textContent = fields.room;
-    this.#signalling = new Signalling(fields.room, { type: "hello" }, true, {
+    const hello = () => {
+      const key = keyOf(fields.room, this.#known);
+      return { type: "hello" as const, ...(key && { key }) };
+    };
+    this.#signalling = new Signalling(fields.room, hello, true, {
       message: (message) => this.#take(message),
       lost: () => {
         this.#serverLost = this.#call !== null;
@@ -154,6 +178,7 @@ export class ManualCall {
       case "welcome":
         if (this.#serverLost && this.#call) this.#drop();
         this.#serverLost = false;
+        this.#opened(message.key);
         this.screen.status(message.peer ? "Calling…" : ALONE);
         break;
       case "peer-joined":
@@ -183,6 +208,13 @@ export class ManualCall {
       case "stop":
         break;
     }
+  }
+
+  /** The server has told the key of the room. */
+  #opened(key: string | null): void {
+    const fields = this.#fields();
+    this.#known = { room: fields.room, key: key ?? "" };
+    this.#showAddress(fields);
   }
 
   #begin(caller: boolean): Call {
@@ -267,8 +299,7 @@ export class ManualCall {
   }
 
   async #copy(): Promise<void> {
-    // The other participant may be in another region.
-    const link = `${location.origin}/call?${toAddress({ ...this.#fields(), region: DEFAULTS.region })}`;
+    const link = this.#link(this.#fields());
     try {
       await navigator.clipboard.writeText(link);
       this.#note("Link copied.");

@@ -34,7 +34,7 @@ export class MeasuredCall {
     key: string,
     private readonly screen: Screen,
   ) {
-    this.#signalling = new Signalling(room, { type: "hello", role, key }, false, {
+    this.#signalling = new Signalling(room, () => ({ type: "hello", role, key }), false, {
       message: (message) => this.#take(message),
       lost: () => this.#over || this.#end("The connection to the server is lost.", true),
     });

@@ -7,7 +7,11 @@ const text = (value: unknown) => typeof value === "string";
 const object = (value: unknown) => typeof value === "object" && value !== null;
 
 const SHAPES: Record<ToPage["type"], Shape> = {
-  welcome: { peer: (value) => typeof value === "boolean", settings: (value) => typeof value === "object" },
+  welcome: {
+    peer: (value) => typeof value === "boolean",
+    settings: (value) => typeof value === "object",
+    key: (value) => value === null || text(value),
+  },
   "peer-joined": {},
   "peer-left": {},
   offer: { sdp: text },

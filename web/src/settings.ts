@@ -70,6 +70,23 @@ export function toAddress(fields: Fields): URLSearchParams {
   return new URLSearchParams(names.filter((name) => fields[name] !== DEFAULTS[name]).map((name) => [name, fields[name]]));
 }
 
+/** A room and its key, which the server makes when the room is opened. Who has both can join. */
+export interface RoomKey {
+  room: string;
+  key: string;
+}
+
+/** The key of this room; empty if it is not known, as before the room is opened. */
+export function keyOf(room: string, known: RoomKey): string {
+  return room === known.room ? known.key : "";
+}
+
+/** Query and fragment of the address. The fragment is the key; browsers do not send it to the server (RFC 3986 § 3.5). */
+export function toLink(fields: Fields, known: RoomKey): string {
+  const key = keyOf(fields.room, known);
+  return `?${toAddress(fields)}${key && `#${key}`}`;
+}
+
 /** The fields during a call: maximum bitrate and priorities from the form, all others as when the room was joined. */
 export function inCall(joined: Fields, form: Fields): Fields {
   const { max, priority, audiopriority } = form;

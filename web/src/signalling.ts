@@ -22,7 +22,8 @@ export class Signalling {
 
   constructor(
     private readonly room: string,
-    private readonly hello: FromPage & { type: "hello" },
+    /** The first message of each connection. */
+    private readonly hello: () => FromPage & { type: "hello" },
     private readonly reconnect: boolean,
     private readonly listener: Listener,
   ) {
@@ -32,7 +33,7 @@ export class Signalling {
   #open(): void {
     const socket = new WebSocket(`ws://${location.host}/ws/${encodeURIComponent(this.room)}`);
     this.#socket = socket;
-    socket.onopen = () => this.send(this.hello);
+    socket.onopen = () => this.send(this.hello());
     socket.onmessage = (event) => {
       const message = parseMessage(event.data);
       if (!message || this.#closed) return;

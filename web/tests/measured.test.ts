@@ -76,7 +76,7 @@ const turn = (milliseconds = 0) => new Promise((resolve) => setTimeout(resolve, 
 async function ready(): Promise<void> {
   new MeasuredCall("main", "callee", "key", { status: () => {}, local: () => {}, remote: () => {} });
   await turn();
-  socket.receive({ type: "welcome", peer: true, settings: SETTINGS });
+  socket.receive({ type: "welcome", peer: true, settings: SETTINGS, key: null });
   await turn();
   assert.deepEqual(socket.sent.splice(0), [{ type: "hello", role: "callee", key: "key" }, { type: "ready" }]);
 }

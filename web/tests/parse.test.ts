@@ -5,7 +5,7 @@ import { nextReport } from "../src/schedule";
 
 test("messages of the server are parsed", () => {
   for (const message of [
-    { type: "welcome", peer: true, settings: null },
+    { type: "welcome", peer: true, settings: null, key: "0" },
     { type: "offer", sdp: "v=0" },
     { type: "candidate", candidate: { candidate: "", sdpMid: null, sdpMLineIndex: 0, usernameFragment: null } },
     { type: "start", epoch: 1.5 },

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { DEFAULTS, fromAddress, inCall, toAddress, toSettings } from "../src/settings";
+import { DEFAULTS, fromAddress, inCall, keyOf, toAddress, toLink, toSettings } from "../src/settings";
 
 test("the address has the fields that differ from the defaults, but no password", () => {
   const fields = { ...DEFAULTS, room: "a", video: "0", max: "500", relay: "1", ice: "turn:192.0.2.1", iceuser: "me" };
@@ -8,6 +8,15 @@ test("the address has the fields that differ from the defaults, but no password"
   assert.equal(address, "room=a&video=0&max=500&relay=1&ice=turn%3A192.0.2.1&iceuser=me");
   assert.deepEqual(fromAddress(new URLSearchParams(address)), fields);
   assert.equal(toAddress(DEFAULTS).toString(), "");
+});
+
+test("the link of a room has its key, and the link of another room has not", () => {
+  const known = { room: "monday", key: "0123456789abcdef0123456789abcdef" };
+  const fields = { ...DEFAULTS, room: "monday", max: "500" };
+  assert.equal(toLink(fields, known), `?room=monday&max=500#${known.key}`);
+  assert.equal(toLink({ ...fields, room: "tuesday" }, known), "?room=tuesday&max=500");
+  assert.equal(toLink(fields, { room: "monday", key: "" }), "?room=monday&max=500");
+  assert.deepEqual([keyOf("monday", known), keyOf("tuesday", known)], [known.key, ""]);
 });
 
 test("an invalid field in the address gives the default", () => {

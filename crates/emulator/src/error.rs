@@ -71,4 +71,9 @@ impl EmulatorError {
     pub fn system(action: impl Into<String>, error: impl Into<io::Error>) -> Self {
         Self::System { action: action.into(), source: Arc::new(error.into()) }
     }
+
+    /// Whether the system refused something for lack of rights.
+    pub(crate) fn is_permission_denied(&self) -> bool {
+        matches!(self, Self::System { source, .. } if source.kind() == io::ErrorKind::PermissionDenied)
+    }
 }

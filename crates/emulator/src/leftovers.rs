@@ -1,10 +1,15 @@
 //! The names of namespaces, and the removal of what killed runs have left.
 
 use crate::error::EmulatorError;
+use crate::namespace::private_mounts;
 use crate::processes::{self, Owner};
-use rustix::mount::{UnmountFlags, mount_bind, unmount};
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+use rustix::mount::{
+    MountPropagationFlags, UnmountFlags, mount_bind, mount_bind_recursive, mount_change, unmount,
+};
 use std::fs::{self, File};
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -31,9 +36,9 @@ impl NetnsName {
     ) -> Result<Option<Self>, EmulatorError> {
         let path = Path::new(NAMES).join(format!("{PREFIX}{owner}-{host}"));
         let named = || {
-            fs::create_dir_all(NAMES)?;
+            share_names()?;
             fs::write(&path, "")?;
-            Ok::<(), std::io::Error>(mount_bind(namespace, &path)?)
+            Ok::<(), io::Error>(mount_bind(namespace, &path)?)
         };
         let Err(error) = named() else { return Ok(Some(Self(path))) };
         // The file is new, so removing it is safe.
@@ -53,22 +58,99 @@ impl NetnsName {
     }
 }
 
-impl Drop for NetnsName {
-    fn drop(&mut self) {
-        remove(&self.0);
+impl NetnsName {
+    /// Removes the name.
+    ///
+    /// # Errors
+    /// If the system refuses. The next [`sweep`] tries again.
+    pub(crate) fn remove(&self) -> Result<(), EmulatorError> {
+        remove(&self.0)
     }
 }
 
-fn remove(path: &Path) {
-    // A name that is no longer mounted is an ordinary file.
-    let _ = unmount(path, UnmountFlags::DETACH);
-    let _ = fs::remove_file(path);
+impl Drop for NetnsName {
+    fn drop(&mut self) {
+        // `remove` reports an error; without it the next run removes the name.
+        let _ = self.remove();
+    }
 }
 
-/// Removes what killed runs have left: their processes and their namespaces. Returns the names of
-/// the namespaces. Only touches namespaces and processes with a name or a mark of Weir, and none of
-/// a run that is alive.
-pub fn sweep() -> Vec<String> {
+/// Makes the directory of the names a shared mount, as `ip netns add` does (iproute2,
+/// ip/ipnetns.c, `netns_add`). Otherwise the machine's first `ip netns add` binds the directory
+/// over itself later, on top of the names that are there, which then cannot be removed.
+fn share_names() -> io::Result<()> {
+    fs::create_dir_all(NAMES)?;
+    // Without the lock, two programs at once could each bind the directory. iproute2 takes the same
+    // lock, and also continues without it. It is released when the file is closed.
+    let directory = File::open(NAMES)?;
+    let _ = flock(&directory, FlockOperation::LockExclusive);
+    let share = || mount_change(NAMES, MountPropagationFlags::SHARED | MountPropagationFlags::REC);
+    match share() {
+        // The directory is not a mount yet.
+        Err(Errno::INVAL) => {
+            mount_bind_recursive(NAMES, NAMES)?;
+            Ok(share()?)
+        }
+        other => Ok(other?),
+    }
+}
+
+/// Removes a name, which may be gone already.
+fn remove(path: &Path) -> Result<(), EmulatorError> {
+    let removed = match unmount_and_unlink(path) {
+        Err(error) if error.kind() == ErrorKind::ResourceBusy => remove_covered(path),
+        other => other,
+    };
+    match removed {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let action =
+                format!("cannot remove the network namespace {name}; the next run retries");
+            Err(EmulatorError::system(action, error))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn unmount_and_unlink(path: &Path) -> io::Result<()> {
+    // The last call fails: the name is then an ordinary file.
+    while unmount(path, UnmountFlags::DETACH).is_ok() {}
+    fs::remove_file(path)
+}
+
+/// Removes a name whose mount is below a later mount of the directory, so that no path leads to it.
+/// A thread with a mount namespace of its own unmounts what covers the name there. If a file is
+/// not a mount point in the namespace of the caller, unlinking it unmounts it everywhere (Linux
+/// fs/namei.c, `vfs_unlink`; fs/namespace.c, `__detach_mounts`).
+fn remove_covered(path: &Path) -> io::Result<()> {
+    let uncover = || {
+        private_mounts()?;
+        loop {
+            match unmount_and_unlink(path) {
+                Err(error) if error.kind() == ErrorKind::ResourceBusy => {
+                    unmount(NAMES, UnmountFlags::DETACH)?;
+                }
+                done => return done,
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(uncover).join().unwrap_or_else(|_| Err(ErrorKind::Other.into()))
+    })
+}
+
+/// The result of a [`sweep`].
+#[derive(Debug, Default)]
+pub struct Swept {
+    /// The names of the namespaces that were removed.
+    pub removed: Vec<String>,
+    /// Why others could not be removed. Names that this user may not remove are not among them.
+    pub failed: Vec<EmulatorError>,
+}
+
+/// Removes what killed runs have left: their processes and their namespaces. Only touches
+/// namespaces and processes with a name or a mark of Weir, and none of a run that is alive.
+pub fn sweep() -> Swept {
     let entries = fs::read_dir(NAMES).into_iter().flatten().flatten();
     let named =
         entries.map(|entry| (entry.file_name().to_string_lossy().into_owned(), entry.path()));
@@ -79,13 +161,16 @@ pub fn sweep() -> Vec<String> {
     let namespaces: Vec<_> =
         dead.iter().filter_map(|(_, path)| processes::namespace(path)).collect();
     processes::end(&namespaces, |owner| !owner.is_alive(), GRACE);
-    let names = dead.into_iter().map(|(name, path)| {
-        remove(&path);
-        name
-    });
-    let names = names.collect();
+    let mut swept = Swept::default();
+    for (name, path) in dead {
+        match remove(&path) {
+            Ok(()) => swept.removed.push(name),
+            Err(error) if error.is_permission_denied() => {}
+            Err(error) => swept.failed.push(error),
+        }
+    }
     drop(opened);
-    names
+    swept
 }
 
 /// The run that made the namespace of this name; `None` if the name is not one of Weir.

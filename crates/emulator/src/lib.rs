@@ -40,7 +40,7 @@ pub use error::EmulatorError;
 pub use gather::coalesce;
 pub use header::read as read_header;
 pub use lateness::Lateness;
-pub use leftovers::sweep;
+pub use leftovers::{Swept, sweep};
 pub use processes::{Owner, kill_group, terminate_group};
 pub use rootless::become_root;
 pub use scheduling::{RealTime, SchedulingError, real_time};

@@ -73,9 +73,11 @@ impl Drop for Namespace {
 fn enter(hosts: &str) -> Result<(), EmulatorError> {
     let failed =
         |action: &'static str| move |error: rustix::io::Errno| EmulatorError::system(action, error);
-    unshare().map_err(failed(CANNOT_UNSHARE))?;
-    let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
-    mount_change("/", private).map_err(failed("cannot make mounts private"))?;
+    unshare(UnshareFlags::NEWNET | UnshareFlags::NEWNS).map_err(failed(CANNOT_UNSHARE))?;
+    // As in `ip netns exec` (iproute2, lib/namespace.c, `netns_switch`): the names of namespaces
+    // that are removed outside are removed here too.
+    let receive_only = MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC;
+    mount_change("/", receive_only).map_err(failed("cannot make mounts private"))?;
     // Shows the devices of the namespace in /sys/class/net, as `ip netns exec` does. A container
     // may forbid this mount; few programs need it.
     let _ = mount("weir", "/sys", "sysfs", MountFlags::empty(), None);
@@ -83,14 +85,21 @@ fn enter(hosts: &str) -> Result<(), EmulatorError> {
         .map_err(|error| EmulatorError::system("cannot mount a host's /etc/hosts", error))
 }
 
+/// Moves the calling thread into a mount namespace whose mounts concern no other one.
+pub(crate) fn private_mounts() -> Result<(), rustix::io::Errno> {
+    unshare(UnshareFlags::NEWNS)?;
+    mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)
+}
+
 const CANNOT_UNSHARE: &str =
     "cannot make a network namespace: run as root, or allow unprivileged user namespaces";
 
 #[expect(unsafe_code, reason = "rustix marks unshare unsafe because of CLONE_FILES")]
-fn unshare() -> Result<(), rustix::io::Errno> {
+fn unshare(flags: UnshareFlags) -> Result<(), rustix::io::Errno> {
+    debug_assert!(!flags.contains(UnshareFlags::FILES), "the table of open files stays shared");
     // SAFETY: the flags do not unshare the table of open files, only the network and the mounts of
     // the thread.
-    unsafe { unshare_unsafe(UnshareFlags::NEWNET | UnshareFlags::NEWNS) }
+    unsafe { unshare_unsafe(flags) }
 }
 
 /// Mounts the namespace's own files over /etc/hosts and /etc/resolv.conf. The files are in a tmpfs

@@ -29,6 +29,7 @@ const GRACE: Duration = Duration::from_secs(2);
 pub struct Testbed {
     owner: Owner,
     hosts: Vec<Host>,
+    not_swept: Vec<EmulatorError>,
 }
 
 /// A host: its namespaces, its interface, and the programs in them.
@@ -51,7 +52,7 @@ impl Testbed {
     /// If the rights to make namespaces and devices, or the program `ip`, are missing.
     pub fn new(names: &[String]) -> Result<Self, EmulatorError> {
         let owner = Owner::this()?;
-        sweep();
+        let not_swept = sweep().failed;
         let hosts = (0..).map(HostId).zip(names);
         let file = hosts.clone().fold(
             "127.0.0.1 localhost\n::1 localhost\n".to_owned(),
@@ -63,7 +64,7 @@ impl Testbed {
         );
         let hosts =
             hosts.map(|(id, name)| Host::new(owner, id, name, &file)).collect::<Result<_, _>>()?;
-        Ok(Self { owner, hosts })
+        Ok(Self { owner, hosts, not_swept })
     }
 
     /// The hosts, in the order of the names given to [`Self::new`].
@@ -91,6 +92,20 @@ impl Testbed {
     pub fn end_programs(&self) -> usize {
         let namespaces: Vec<NamespaceId> = self.hosts.iter().map(|host| host.id).collect();
         processes::end(&namespaces, |owner| owner == self.owner, GRACE)
+    }
+
+    /// Why namespaces of killed runs could not be removed when this testbed was made.
+    #[must_use]
+    pub fn not_swept(&self) -> &[EmulatorError] {
+        &self.not_swept
+    }
+
+    /// Ends the programs and removes the hosts, as dropping the testbed does. Returns why
+    /// namespaces could not be removed.
+    #[must_use]
+    pub fn remove(mut self) -> Vec<EmulatorError> {
+        self.end_programs();
+        self.hosts.drain(..).filter_map(|host| host.remove().err()).collect()
     }
 }
 
@@ -120,6 +135,13 @@ impl Host {
             netns_name,
             device: Some(device),
         })
+    }
+
+    /// Ends the thread of the host, closes its interface, and removes its name.
+    fn remove(self) -> Result<(), EmulatorError> {
+        let Self { namespace, netns_name, device, .. } = self;
+        drop((namespace, device));
+        netns_name.map_or(Ok(()), |name| name.remove())
     }
 
     /// The name of the host in the experiment.

@@ -5,11 +5,17 @@
 
 pub mod broker;
 mod client;
+mod connections;
+mod descriptors;
 mod ice;
+mod places;
 mod secret;
 pub mod signalling;
 
+pub use connections::{MAX_REQUESTS, MAX_REQUESTS_PER_ADDRESS};
+pub use descriptors::{TooFewFiles, raise_file_limit};
 pub use ice::IceServer;
+pub use places::{NoPlace, Place, Places};
 pub use secret::Secret;
 
 use std::time::SystemTime;

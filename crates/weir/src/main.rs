@@ -14,10 +14,13 @@ mod progress;
 use clap::Parser;
 use cli::{Cli, Command};
 use failure::Failure;
+use signal_hook::consts::SIGXFSZ;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 fn main() -> ExitCode {
     quiet_runs();
+    fail_at_file_size_limit();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return failure::usage(&error),
@@ -44,6 +47,14 @@ fn main() -> ExitCode {
         Command::Schema => commands::schema::run(),
     };
     result.unwrap_or_else(Failure::report)
+}
+
+/// Makes writing fail if a file has reached the limit of its size (`ulimit -f`), so that the command
+/// reports an error. Without a handler, SIGXFSZ ends the program without a message. It is not
+/// ignored, because programs that Weir starts would inherit that. Rust ignores SIGPIPE itself.
+fn fail_at_file_size_limit() {
+    // The flag is not read. Without the handler, the program works below the limit.
+    let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
 }
 
 /// The runner reports a run that panics together with its seed, so the default message is

@@ -549,3 +549,26 @@ fn completions_manual_pages_and_the_schema_come_from_the_definitions() {
     assert!(folder.path().join("weir-run.1").is_file());
     weir(&["--version"]).assert().success().stdout(contains(env!("CARGO_PKG_VERSION")));
 }
+
+#[test]
+fn a_file_that_reaches_the_size_limit_is_an_error_and_not_a_silent_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "title = \"t\"\nduration = \"20s\"\n[host.a]\nup = { rate = \"1Mbit/s\" }\n[host.b]\n\
+        [tcp.flow]\nfrom = \"a\"\nto = \"b\"\n";
+    std::fs::write(folder.path().join("e.toml"), text).unwrap();
+    for args in [
+        "schema > schema.json",
+        "man -o pages",
+        "report e.toml --quiet -o report.html",
+        "run e.toml --quiet --pcap flow.pcapng",
+        "run e.toml --quiet --store runs.sqlite",
+    ] {
+        // The limit has blocks of 512 or 1024 bytes, depending on the shell.
+        let script = format!("ulimit -f 1; exec '{}' {args}", common::WEIR);
+        let mut command = std::process::Command::new("sh");
+        let output = command.args(["-c", &script]).current_dir(folder.path()).output().unwrap();
+        let said = common::said(&output);
+        assert_eq!(output.status.code(), Some(2), "{args}: {:?} {said}", output.status);
+        assert!(said.starts_with("error: ") && said.lines().count() == 1, "{args}: {said}");
+    }
+}

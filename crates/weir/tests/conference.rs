@@ -6,9 +6,8 @@
 
 mod common;
 
-use common::{Bench, lacking, missing, processes, run_of, said, signal, wait_for};
+use common::{Bench, lacking, missing, run_of, said, signal, wait_for};
 use serde_json::Value;
-use std::process::Stdio;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -41,18 +40,16 @@ fn bench() -> Option<Bench> {
     Bench::new(FILE, &[lacking(), needed].concat())
 }
 
-/// Processes that a run has started and that are still there.
-fn left() -> Vec<String> {
-    let started = processes().filter(|process| process.marked).map(|process| process.command);
+/// Processes that the bench's runs have started and that are still there.
+fn left(bench: &Bench) -> Vec<String> {
+    let started = bench.processes().into_iter().map(|process| process.command);
     started.filter(|command| ["chrom", "janus"].iter().any(|name| command.contains(name))).collect()
 }
 
-fn janus() -> Option<u32> {
+fn janus(bench: &Bench) -> Option<u32> {
     let is_one =
         |command: &str| command.split('\0').next().is_some_and(|word| word.ends_with("janus"));
-    processes()
-        .find(|process| process.marked && is_one(&process.command))
-        .map(|process| process.pid)
+    bench.processes().iter().find(|process| is_one(&process.command)).map(|process| process.pid)
 }
 
 /// Measures the conference, with these arguments besides, and sees that every stream comes through
@@ -63,7 +60,7 @@ fn confer(bench: &Bench, more: &[&str]) -> Value {
     // A machine that stands still while browsers start fails an attempt, not the test.
     let run: Value = (0..3)
         .find_map(|_| {
-            let output = bench.weir(&args).output().unwrap();
+            let output = bench.output(&mut bench.weir(&args));
             run_of(&output).map_err(|said| why = said).ok()
         })
         .unwrap_or_else(|| panic!("no attempt of three gave a run: {why}"));
@@ -84,7 +81,7 @@ fn confer(bench: &Bench, more: &[&str]) -> Value {
     }
     let warnings = run["warnings"].to_string();
     assert!(!warnings.contains("has no statistics"), "nobody expects a unit's: {warnings}");
-    assert!(left().is_empty(), "{:?}", left());
+    assert!(left(bench).is_empty(), "{:?}", left(bench));
     run
 }
 
@@ -116,23 +113,22 @@ fn a_native_peer_and_chromium_publish_and_subscribe() {
 fn a_unit_that_dies_ends_the_run_and_ctrl_c_leaves_nothing() {
     let Some(bench) = bench() else { return };
     let start = || {
-        let mut command = bench.weir(&["measure", "e.toml", "--quiet"]);
-        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        assert!(wait_for(|| janus().is_some()), "no Janus came up");
+        let child = bench.start(&mut bench.weir(&["measure", "e.toml", "--quiet"]));
+        assert!(wait_for(|| janus(&bench).is_some()), "no Janus came up");
         // Until they call.
         sleep(Duration::from_secs(3));
         child
     };
     let child = start();
-    signal(janus().unwrap(), "KILL");
+    signal(janus(&bench).unwrap(), "KILL");
     let output = child.wait_with_output().unwrap();
     let words = said(&output);
     assert_eq!(output.status.code(), Some(1), "{words}");
     assert!(words.contains("Janus"), "{words}");
-    assert!(left().is_empty(), "{:?}", left());
+    assert!(left(&bench).is_empty(), "{:?}", left(&bench));
     let child = start();
     signal(child.id(), "INT");
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{}", said(&output));
-    assert!(left().is_empty(), "{:?}", left());
+    assert!(left(&bench).is_empty(), "{:?}", left(&bench));
 }

@@ -7,10 +7,10 @@
 
 mod common;
 
-use common::{Bench, json_lines, lacking, processes, run_of, said, signal, wait_for};
+use common::{Bench, json_lines, lacking, run_of, said, signal, wait_for};
 use serde_json::Value;
 use std::fs;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -57,10 +57,10 @@ fn doctor() -> Vec<String> {
 
 /// A run as JSON. A machine that stands still while browsers start, as a new one does that has yet
 /// to read them from its disk, fails an attempt, not the test.
-fn json(command: impl Fn() -> Command) -> Value {
+fn json(bench: &Bench, args: &[&str]) -> Value {
     let mut why = String::new();
     for _ in 0..3 {
-        match run_of(&command().output().unwrap()) {
+        match run_of(&bench.output(&mut bench.weir(args))) {
             Ok(run) => return run,
             Err(said) => why = said,
         }
@@ -68,9 +68,9 @@ fn json(command: impl Fn() -> Command) -> Value {
     panic!("no attempt of three gave a run: {why}");
 }
 
-/// Processes of browsers and their drivers that a run has started.
-fn browsers() -> Vec<String> {
-    let commands = processes().filter(|process| process.marked).map(|process| process.command);
+/// Processes of browsers and their drivers that runs of the bench have started.
+fn browsers(bench: &Bench) -> Vec<String> {
+    let commands = bench.processes().into_iter().map(|process| process.command);
     commands
         .filter(|command| ["chrom", "firefox", "gecko"].iter().any(|name| command.contains(name)))
         .collect()
@@ -85,8 +85,7 @@ fn mean(run: &Value, stream: &str, metric: &str) -> f64 {
 #[test]
 fn a_chromium_call_beside_an_upload_is_measured_and_kept() {
     let Some(bench) = bench() else { return };
-    let run =
-        json(|| bench.weir(&["measure", "e.toml", "--json", "--quiet", "--store", "runs.sqlite"]));
+    let run = json(&bench, &["measure", "e.toml", "--json", "--quiet", "--store", "runs.sqlite"]);
     assert_eq!(run["mode"], "measured");
     assert!(
         run["notes"]["browser.alice"].as_str().unwrap().starts_with("Chromium "),
@@ -101,7 +100,7 @@ fn a_chromium_call_beside_an_upload_is_measured_and_kept() {
         run["lines"]["alice.up"]["rate_out"].as_f64().unwrap() < 1e6,
         "the line is the model's"
     );
-    assert!(browsers().is_empty(), "{:?}", browsers());
+    assert!(browsers(&bench).is_empty(), "{:?}", browsers(&bench));
     // It is a run like any other to those that come after.
     let list = bench.weir(&["list", "--store", "runs.sqlite"]).output().unwrap();
     let list = String::from_utf8_lossy(&list.stdout).into_owned();
@@ -124,22 +123,20 @@ fn a_native_peer_and_chromium_call_each_other() {
     let Some(bench) = bench() else { return };
     // The peer sends under the call's controller, and governs by its REMB what Chromium sends.
     for (sender, receiver) in [("alice=peer", "bob=chromium"), ("alice=chromium", "bob=peer")] {
-        let run = json(|| {
-            let ends = ["--endpoint", sender, "--endpoint", receiver];
-            let mut args = vec!["measure", "e.toml", "--json", "--quiet"];
-            args.extend(ends);
-            for change in [
-                "call.main.controller=gcc:carlucci-2017",
-                "call.main.start_rate=100kbit/s",
-                "call.main.max_rate=200kbit/s",
-                "duration=15s",
-                "tcp.upload.start=13s",
-                "tcp.upload.stop=14s",
-            ] {
-                args.extend(["--set", change]);
-            }
-            bench.weir(&args)
-        });
+        let ends = ["--endpoint", sender, "--endpoint", receiver];
+        let mut args = vec!["measure", "e.toml", "--json", "--quiet"];
+        args.extend(ends);
+        for change in [
+            "call.main.controller=gcc:carlucci-2017",
+            "call.main.start_rate=100kbit/s",
+            "call.main.max_rate=200kbit/s",
+            "duration=15s",
+            "tcp.upload.start=13s",
+            "tcp.upload.stop=14s",
+        ] {
+            args.extend(["--set", change]);
+        }
+        let run = json(&bench, &args);
         let notes = run["notes"].to_string();
         assert!(
             notes.contains("peer, gcc:carlucci-2017") && notes.contains("Chromium "),
@@ -152,7 +149,7 @@ fn a_native_peer_and_chromium_call_each_other() {
         );
         assert!(mean(&run, "main.video", "rtt_median") > 0.05, "the path's round trip is 50 ms");
     }
-    assert!(browsers().is_empty(), "{:?}", browsers());
+    assert!(browsers(&bench).is_empty(), "{:?}", browsers(&bench));
 }
 
 #[test]
@@ -174,7 +171,7 @@ fn firefox_and_chromium_call_each_other() {
         "--set",
         "tcp.upload.stop=12s",
     ];
-    let run = json(|| bench.weir(&args));
+    let run = json(&bench, &args);
     assert!(
         run["notes"]["browser.bob"].as_str().unwrap().starts_with("Firefox "),
         "{}",
@@ -184,54 +181,51 @@ fn firefox_and_chromium_call_each_other() {
         assert!(mean(&run, stream, "received_rate") > 20e3, "{stream}: {run}");
         assert!(mean(&run, stream, "fps_mean") > 1.0, "{stream}: {run}");
     }
-    assert!(browsers().is_empty(), "{:?}", browsers());
+    assert!(browsers(&bench).is_empty(), "{:?}", browsers(&bench));
 }
 
 #[test]
 fn browsers_that_cannot_reach_each_other_end_the_run_with_a_clear_word() {
     let Some(bench) = bench() else { return };
     let args = ["measure", "e.toml", "--quiet", "--set", "host.alice.up.loss=100%"];
-    let output = bench.weir(&args).output().unwrap();
+    let output = bench.output(&mut bench.weir(&args));
     let said = said(&output);
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(
         said.contains("'main' are not connected after 20s") && said.contains("alice is '"),
         "{said}"
     );
-    assert!(browsers().is_empty(), "{:?}", browsers());
+    assert!(browsers(&bench).is_empty(), "{:?}", browsers(&bench));
 }
 
 #[test]
 fn a_browser_that_dies_ends_the_run_and_ctrl_c_leaves_nothing() {
     let Some(bench) = bench() else { return };
     let start = || {
-        let mut command = bench.weir(&["measure", "e.toml", "--quiet"]);
-        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        assert!(wait_for(|| chromium().is_some()), "no browser came up");
+        let child = bench.start(&mut bench.weir(&["measure", "e.toml", "--quiet"]));
+        assert!(wait_for(|| chromium(&bench).is_some()), "no browser came up");
         // Until it calls.
         sleep(Duration::from_secs(3));
         child
     };
     let child = start();
-    signal(chromium().unwrap(), "KILL");
+    signal(chromium(&bench).unwrap(), "KILL");
     let output = child.wait_with_output().unwrap();
     let said = said(&output);
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("alice") || said.contains("bob"), "{said}");
-    assert!(browsers().is_empty(), "{:?}", browsers());
+    assert!(browsers(&bench).is_empty(), "{:?}", browsers(&bench));
     let child = start();
     signal(child.id(), "INT");
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{}", common::said(&output));
-    assert!(browsers().is_empty(), "{:?}", browsers());
+    assert!(browsers(&bench).is_empty(), "{:?}", browsers(&bench));
 }
 
 /// A run's Chromium, not one of its parts.
-fn chromium() -> Option<u32> {
+fn chromium(bench: &Bench) -> Option<u32> {
     let is_one = |command: &str| command.contains("/chromium\0--") && !command.contains("--type=");
-    processes()
-        .find(|process| process.marked && is_one(&process.command))
-        .map(|process| process.pid)
+    bench.processes().iter().find(|process| is_one(&process.command)).map(|process| process.pid)
 }
 
 #[test]

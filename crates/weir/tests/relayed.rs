@@ -6,10 +6,7 @@
 
 mod common;
 
-use common::{
-    Bench, json_lines, lacking, missing, processes, run_of, said, signal, wait_for, weir,
-};
-use std::process::Stdio;
+use common::{Bench, json_lines, lacking, missing, run_of, said, signal, wait_for, weir};
 
 const FILE: &str = r#"
 title = "A relayed call"
@@ -38,10 +35,10 @@ fn bench() -> Option<Bench> {
     Bench::new(FILE, &[lacking(), needed].concat())
 }
 
-/// The run's relays.
-fn relays() -> Vec<u32> {
+/// The relays of the bench's runs.
+fn relays(bench: &Bench) -> Vec<u32> {
     let is_one = |command: &str| command.contains("turnserver\0");
-    let found = processes().filter(|process| process.marked && is_one(&process.command));
+    let found = bench.processes().into_iter().filter(|process| is_one(&process.command));
     found.map(|process| process.pid).collect()
 }
 
@@ -73,7 +70,7 @@ fn the_media_of_a_relayed_call_passes_its_relay() {
     let args = ["measure", "e.toml", "--json", "--quiet"];
     // A machine that stands still while browsers start fails an attempt, not the test.
     let mut why = String::new();
-    let attempt = || run_of(&bench.weir(&args).output().unwrap());
+    let attempt = || run_of(&bench.output(&mut bench.weir(&args)));
     let run = (0..3).find_map(|_| attempt().map_err(|said| why = said).ok());
     let run = run.unwrap_or_else(|| panic!("no attempt of three gave a run: {why}"));
     let notes = &run["notes"];
@@ -83,31 +80,30 @@ fn the_media_of_a_relayed_call_passes_its_relay() {
     assert!(run["streams"]["main.video"]["received_rate"].as_f64().unwrap() > 50e3, "{run}");
     let output = run.to_string();
     assert!(!output.contains("did not pass"), "{output}");
-    assert!(relays().is_empty(), "{:?}", relays());
+    assert!(relays(&bench).is_empty(), "{:?}", relays(&bench));
 }
 
 #[test]
 fn a_relay_that_dies_ends_the_run_with_a_clear_word_and_ctrl_c_leaves_none() {
     let Some(bench) = bench() else { return };
     let start = || {
-        let mut command = bench.weir(&["measure", "e.toml", "--quiet"]);
-        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        assert!(wait_for(|| !relays().is_empty()), "no relay came up");
+        let child = bench.start(&mut bench.weir(&["measure", "e.toml", "--quiet"]));
+        assert!(wait_for(|| !relays(&bench).is_empty()), "no relay came up");
         child
     };
     let child = start();
-    signal(relays()[0], "KILL");
+    signal(relays(&bench)[0], "KILL");
     let output = child.wait_with_output().unwrap();
     let said = said(&output);
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("turn: the relay, turnserver: it has ended"), "{said}");
-    assert!(relays().is_empty(), "{:?}", relays());
+    assert!(relays(&bench).is_empty(), "{:?}", relays(&bench));
     let child = start();
     let folder = format!("weir-turn-{}-", child.id());
     signal(child.id(), "INT");
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{}", common::said(&output));
-    assert!(relays().is_empty(), "{:?}", relays());
+    assert!(relays(&bench).is_empty(), "{:?}", relays(&bench));
     let mut left = std::fs::read_dir(std::env::temp_dir()).unwrap().flatten();
     assert!(
         !left.any(|entry| entry.file_name().to_string_lossy().starts_with(&folder)),

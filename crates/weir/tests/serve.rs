@@ -8,6 +8,9 @@ use predicates::str::contains;
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 #[test]
 fn it_says_where_it_is_and_ends_cleanly() {
@@ -30,6 +33,55 @@ fn a_port_in_use_and_a_missing_film_are_said_with_the_suggestion() {
     serve(&["--film", "no-such.webm"]).stderr(contains("no-such.webm: there is no such film"));
 }
 
+#[test]
+fn the_limit_on_open_files_is_raised_for_many_pages() {
+    let script = format!("ulimit -Sn 128; exec '{}' serve --port 0 --quiet", common::WEIR);
+    let server = Running::of(Command::new("sh").args(["-c", &script]));
+    let port: u16 = server.first.trim().strip_prefix("http://localhost:").unwrap().parse().unwrap();
+    let open = |_| {
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        let request = format!(
+            "GET /ws/a HTTP/1.1\r\nHost: localhost:{port}\r\nOrigin: http://localhost:{port}\r\n\
+             Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
+             Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n"
+        );
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = [0; 12];
+        stream.read_exact(&mut answer).unwrap();
+        assert_eq!(&answer, b"HTTP/1.1 101");
+        stream
+    };
+    let pages: Vec<TcpStream> = (0..200).map(open).collect();
+    drop(pages);
+    assert_eq!(server.stop("INT").1.code(), Some(0));
+}
+
+#[test]
+fn a_token_and_a_secret_that_others_can_read_draw_a_warning() {
+    let folder = broker();
+    let set = |name: &str, mode: u32| {
+        fs::set_permissions(folder.path().join(name), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let said = |token_mode, secret_mode| {
+        set("token", token_mode);
+        set("paris.secret", secret_mode);
+        let mut command = Command::new(common::WEIR);
+        let args = ["serve", "--port", "0", "--broker", "broker.toml", "--token-file", "token"];
+        command.args(args).current_dir(folder.path()).stderr(Stdio::piped());
+        Running::of(&mut command).stop_with_errors("INT")
+    };
+    let text = said(0o666, 0o640);
+    for warning in [
+        "warning: token: users other than the owner can read and change this file (mode 666); \
+         run 'chmod 600 token'",
+        "warning: paris.secret: users other than the owner can read this file (mode 640)",
+    ] {
+        assert!(text.contains(warning), "{text}");
+    }
+    assert_eq!(said(0o600, 0o400), "");
+}
+
 const BROKER: &str = r#"
 [relay.paris]
 urls = ["turn:192.0.2.1:3478?transport=udp"]
@@ -50,7 +102,9 @@ fn broker() -> tempfile::TempDir {
         ("token", "fedcba9876543210\n"),
         ("short", "a"),
     ] {
-        fs::write(folder.path().join(name), text).unwrap();
+        let path = folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
     }
     folder
 }

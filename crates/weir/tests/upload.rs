@@ -80,6 +80,19 @@ fn a_client_that_is_stopped_says_how_far_it_came() {
 }
 
 #[test]
+fn a_server_listens_on_this_machine_only_unless_told_otherwise() {
+    // The help, because another program may have the default port.
+    weir(&["upload", "server", "--help"])
+        .assert()
+        .success()
+        .stdout(contains("[default: 127.0.0.1:5601]").and(contains("[default: 60s]")));
+    for wrong in [["--max-clients", "0"], ["--max-clients-per-address", "1001"]] {
+        let said = weir(&["upload", "server"]).args(wrong).assert().code(2);
+        said.stderr(contains("write 1 to 1000"));
+    }
+}
+
+#[test]
 fn what_is_wrong_is_said_in_one_line() {
     weir(&["upload", "client", "127.0.0.1", "--congestion-control", "cubik"])
         .assert()

@@ -7,7 +7,8 @@ export type FromPage = { "type": "hello",
  */
 role?: CallRole,
 /**
- * The key of that role.
+ * The key of that role; in an open room the key of the room. The page that opens a room
+ * has none.
  */
 key?: string, } | { "type": "offer",
 /**
@@ -47,7 +48,11 @@ peer: boolean,
 /**
  * The settings of a measured call; `null` in an open room.
  */
-settings: CallSettings | null, } | { "type": "peer-joined" } | { "type": "peer-left" } | { "type": "offer",
+settings: CallSettings | null,
+/**
+ * The key of an open room, which is part of its link; `null` in a measured call.
+ */
+key: string | null, } | { "type": "peer-joined" } | { "type": "peer-left" } | { "type": "offer",
 /**
  * The description in SDP.
  */

@@ -138,24 +138,40 @@ impl Drop for Foreign {
     }
 }
 
+/// How often the sweep is repeated. A run of another clone of the repository may remove what the
+/// killed run has left before this test looks at it.
+const ATTEMPTS: usize = 5;
+
 #[test]
 fn a_sweep_removes_what_a_killed_run_leaves_and_nothing_else() {
     let Some(_lock) = exclusive() else { return };
-    let mut killed = Killable::start();
     let alive = Killable::start();
+    assert!((0..ATTEMPTS).any(|_| is_swept_here()), "another run removed it in every attempt");
+    assert!(runs(alive.child.id()) && runs(alive.sleeper));
+    assert_eq!(ours(&alive).len(), 1, "a running run is not touched");
+}
+
+/// The names of the namespaces of a run.
+fn ours(run: &Killable) -> Vec<String> {
+    names(&format!("weir-{}-", run.child.id()))
+}
+
+/// Kills a run, and sweeps; `false` if another run has swept first.
+fn is_swept_here() -> bool {
+    let mut killed = Killable::start();
     // The name contains the same process number, but not the prefix of Weir.
     let foreign = Foreign::new(format!("weirdo-{}-x", killed.child.id()));
-    let ours = |run: &Killable| names(&format!("weir-{}-", run.child.id()));
     killed.kill();
     let left = ours(&killed);
-    assert!(left.len() == 1 && left[0].ends_with("-carol"), "the name remains: {left:?}");
-    assert!(runs(killed.sleeper), "the process that the program has started remains");
+    let remained = runs(killed.sleeper);
 
     let swept = sweep();
-    assert_eq!(swept, left);
     assert_eq!(ours(&killed), [""; 0]);
     assert!(ends(killed.sleeper), "its processes end");
-    assert!(foreign.path().exists() && runs(alive.child.id()) && runs(alive.sleeper));
-    assert_eq!(ours(&alive).len(), 1, "a running run is not touched");
-    assert_eq!(sweep(), [""; 0], "nothing remains");
+    assert!(foreign.path().exists());
+    // What other killed runs have left is swept too, and is not judged here.
+    let [name] = &left[..] else { return false };
+    assert!(name.ends_with("-carol"), "the name remains: {left:?}");
+    assert!(!sweep().removed.contains(name), "nothing remains");
+    remained && swept.removed.contains(name)
 }

@@ -16,6 +16,7 @@ mod common;
 mod cleanup;
 mod hosts;
 mod live;
+mod netns;
 mod passes;
 mod simulator;
 mod timing;

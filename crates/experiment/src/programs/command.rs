@@ -32,6 +32,9 @@ impl Program {
                 .and("upload")
                 .and("server")
                 .value("--listen", &format!("[::]:{port}"))
+                .value("--max-clients", &UPLOAD_CLIENTS)
+                .value("--max-clients-per-address", &UPLOAD_CLIENTS)
+                .value("--idle-timeout", &UPLOAD_IDLE_TIMEOUT)
                 .value("--interval", &UPLOAD_SAMPLE_INTERVAL)
                 .flag("--json"),
             ProgramKind::Command(line) => CommandLine::of("sh").value("-c", line),
@@ -67,6 +70,13 @@ fn iperf3(client: &Iperf3, length: Duration) -> CommandLine {
     }
     words.mark(client.dscp)
 }
+
+/// The clients of an upload server in a run: as many as it can have file descriptors, because they
+/// are the experiment's own.
+const UPLOAD_CLIENTS: usize = 1_000;
+/// The time without data after which the server ends an upload: the longest run. Sources may pause,
+/// and lines may stall, for any time.
+const UPLOAD_IDLE_TIMEOUT: Duration = Duration::from_secs(86_400);
 
 /// The time after which a client of iperf3 stops trying to connect.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);

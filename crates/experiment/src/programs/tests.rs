@@ -94,7 +94,7 @@ fn clients_of_one_host_get_different_ports() {
     assert_eq!(command(&servers[1]), "iperf3 --server --port 5203");
     assert_eq!(
         command(&servers[4]),
-        "/opt/weir upload server --listen [::]:5601 --interval 100ms --json"
+        "/opt/weir upload server --listen [::]:5601 --max-clients 1000 --max-clients-per-address 1000 --idle-timeout 86400s --interval 100ms --json"
     );
     assert_eq!(
         (servers[4].host, servers[4].start, servers[4].stop),

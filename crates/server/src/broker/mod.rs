@@ -16,7 +16,7 @@ mod sessions;
 pub use api::{Api, MAX_BODY, MAX_CLIENTS, MIN_TOKEN, REQUEST_BURST, REQUESTS_PER_SECOND};
 pub use config::{Class, Config, Relay, Service};
 pub use credentials::Credentials;
-pub use read::{ReadError, read_secret};
+pub use read::{Exposed, ReadError, read_secret};
 pub use sessions::{Broker, Refusal, Request, Session};
 
 /// The maximum number of relays, and of services, in a file.

@@ -4,9 +4,11 @@ use super::config::{Class, Config, Relay, Service};
 use super::{MAX_CAPACITY, MAX_RELAYS, is_name};
 use crate::secret::Secret;
 use document::{self, Fault, FileError, Location, Node, Reader, read as read_value};
+use std::cell::RefCell;
 use std::fs;
 use std::io::{self, Read};
-use std::path::Path;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
 use thiserror::Error;
 use units::Duration;
 
@@ -35,23 +37,59 @@ pub enum ReadError {
     },
 }
 
+/// A file with a secret that users other than its owner can read or change.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error(
+    "{0}: users other than the owner can {can} this file (mode {mode:03o}); run 'chmod 600 {0}'",
+    .path.display()
+)]
+pub struct Exposed {
+    path: PathBuf,
+    /// The permission bits.
+    mode: u32,
+    can: &'static str,
+}
+
+impl Exposed {
+    /// Checks the permissions of a file; `None` if they are right, or if this is not a file, as for
+    /// a pipe.
+    #[must_use]
+    pub fn find(path: &Path) -> Option<Self> {
+        let found = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+        let mode = found.permissions().mode() & 0o777;
+        let can = match (mode & 0o044 != 0, mode & 0o022 != 0) {
+            (true, true) => "read and change",
+            (true, false) => "read",
+            (false, true) => "change",
+            (false, false) => return None,
+        };
+        Some(Self { path: path.to_owned(), mode, can })
+    }
+}
+
 impl Config {
     /// Reads a broker's file. The secrets of the relays are in other files, relative to its folder,
-    /// or in the environment.
+    /// or in the environment. Also returns which of these files other users can read or change.
     ///
     /// # Errors
     /// If a file cannot be read or has an error: the location, and a suggestion.
-    pub fn open(path: &Path) -> Result<Self, FileError> {
+    pub fn open(path: &Path) -> Result<(Self, Vec<Exposed>), FileError> {
         let name = path.display().to_string();
         let text = read_text(path, document::MAX_BYTES as u64).map_err(|error| {
             FileError::file(&name, error.to_string(), "see docs/guides/relays.md")
         })?;
+        let exposed = RefCell::new(Vec::new());
+        let file = |path: &Path| {
+            exposed.borrow_mut().extend(Exposed::find(path));
+            read_secret(path)
+        };
         let sources = SecretSources {
             folder: path.parent().unwrap_or(Path::new("")),
-            file: &read_secret,
+            file: &file,
             variable: &|name| std::env::var(name).ok(),
         };
-        Self::parse(&text, &name, &sources)
+        let config = Self::parse(&text, &name, &sources)?;
+        Ok((config, exposed.take()))
     }
 
     fn parse(text: &str, path: &str, sources: &SecretSources<'_>) -> Result<Self, FileError> {
@@ -281,6 +319,32 @@ specialised = true
         assert!(config.services[0].specialised && config.lifetime == Duration::from_secs(600));
         let text = GOOD.replace("secret_file = \"paris.secret\"", "secret_env = \"PARIS\"");
         assert!(parse(&text).unwrap().relays[0].secret.is("fedcba9876543210"));
+    }
+
+    #[test]
+    fn a_secret_that_other_users_can_read_or_change_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("paris.secret");
+        fs::write(&path, "0123456789abcdef").unwrap();
+        let file = folder.path().join("broker.toml");
+        fs::write(&file, GOOD).unwrap();
+        for (mode, can) in
+            [(0o644, "can read this"), (0o666, "can read and change"), (0o620, "can change")]
+        {
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            let found = Config::open(&file).unwrap().1;
+            let [exposed] = &found[..] else { panic!("{mode:o}: {found:?}") };
+            let text = exposed.to_string();
+            let name = path.display();
+            assert!(text.starts_with(&format!("{name}: users other than")), "{text}");
+            assert!(text.contains(can) && text.contains(&format!("(mode {mode:o})")), "{text}");
+            assert!(text.ends_with(&format!("run 'chmod 600 {name}'")), "{text}");
+        }
+        for mode in [0o600, 0o400] {
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            assert_eq!(Config::open(&file).unwrap().1, []);
+        }
+        assert_eq!(Exposed::find(Path::new("/dev/null")), None, "not a file");
     }
 
     #[test]

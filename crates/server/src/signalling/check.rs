@@ -2,7 +2,7 @@
 
 use super::MAX_ROOM_NAME;
 use axum::http::uri::Authority;
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, Method, header};
 
 /// The host of the request, if it is this machine.
 ///
@@ -26,10 +26,22 @@ pub(super) fn is_same_origin(headers: &HeaderMap, host: &Authority) -> bool {
     origin.to_str().is_ok_and(|origin| origin == format!("http://{host}"))
 }
 
+/// Whether a page of another server sends a request that changes something, such as an HTML form
+/// (RFC 9110 § 9.2.1, RFC 6454 § 7.3). Programs that are not browsers send no `Origin`.
+pub(super) fn is_foreign_change(method: &Method, headers: &HeaderMap, host: &Authority) -> bool {
+    !method.is_safe() && headers.contains_key(header::ORIGIN) && !is_same_origin(headers, host)
+}
+
 /// Whether this is a valid room name.
 pub(super) fn is_room_name(name: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     (1..=MAX_ROOM_NAME).contains(&name.len()) && name.bytes().all(allowed)
+}
+
+/// Whether this has the form of a room's key, which the server makes
+/// ([`Secret::random`](crate::Secret::random)).
+pub(super) fn is_room_key(key: &str) -> bool {
+    key.len() == 32 && key.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'a'..=b'f'))
 }
 
 #[cfg(test)]

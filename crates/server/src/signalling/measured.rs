@@ -3,7 +3,7 @@
 use super::events::{EventReceiver, event_queue};
 use super::message::{CallRole, CallSettings, PageEvent, ToPage};
 use super::room::{Membership, Refusal, Reservation, RoomError, RoomRegistry};
-use crate::secret::random_hex;
+use crate::secret::Secret;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ pub struct MeasuredRoom {
     registry: Arc<RoomRegistry>,
     name: String,
     /// Indexed by [`CallRole::index`].
-    keys: [String; 2],
+    keys: [Secret; 2],
     events: EventReceiver,
 }
 
@@ -22,7 +22,7 @@ impl MeasuredRoom {
         name: &str,
         settings: [CallSettings; 2],
     ) -> Result<Self, RoomError> {
-        let key = || random_hex().map_err(RoomError::Random);
+        let key = || Secret::random().map_err(RoomError::Random);
         let keys = [key()?, key()?];
         let (sender, events) = event_queue();
         registry.reserve(name, Reservation { keys: keys.clone(), settings, events: sender })?;
@@ -34,7 +34,8 @@ impl MeasuredRoom {
     /// (RFC 3986 § 3.5). Do not log it.
     #[must_use]
     pub fn path(&self, role: CallRole) -> String {
-        format!("/call?room={}&role={}#{}", self.name, role.as_str(), self.keys[role.index()])
+        let key = self.keys[role.index()].expose();
+        format!("/call?room={}&role={}#{key}", self.name, role.as_str())
     }
 
     /// Joins the room from this process, for a participant that is not a page: a native peer, or a
@@ -43,7 +44,7 @@ impl MeasuredRoom {
     /// # Errors
     /// If the role is taken, or the call is over.
     pub fn join(&self, role: CallRole) -> Result<Membership, Refusal> {
-        self.registry.join(&self.name, Some(role), Some(&self.keys[role.index()]))
+        self.registry.join(&self.name, Some(role), Some(self.keys[role.index()].expose()), None)
     }
 
     /// The next event of a page; `None` if none comes within `timeout`.

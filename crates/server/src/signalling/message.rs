@@ -156,7 +156,8 @@ pub enum FromPage {
         #[serde(default)]
         #[ts(optional)]
         role: Option<CallRole>,
-        /// The key of that role.
+        /// The key of that role; in an open room the key of the room. The page that opens a room
+        /// has none.
         #[serde(default)]
         #[ts(optional)]
         key: Option<String>,
@@ -212,6 +213,8 @@ pub enum ToPage {
         peer: bool,
         /// The settings of a measured call; `null` in an open room.
         settings: Option<CallSettings>,
+        /// The key of an open room, which is part of its link; `null` in a measured call.
+        key: Option<String>,
     },
     /// The other participant has joined.
     PeerJoined,
@@ -259,10 +262,9 @@ pub enum Reason {
     RoomName,
     /// The room has two participants already.
     RoomFull,
-    /// The maximum number of rooms is in use.
+    /// No further room can be opened.
     TooManyRooms,
-    /// The room is reserved for a measured call and the key is missing or wrong, or there is no
-    /// such call.
+    /// The key of the room is missing or wrong, or there is no such measured call.
     NoKey,
     /// A message is not part of the protocol, or not allowed at this time.
     BadMessage,

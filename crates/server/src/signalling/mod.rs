@@ -5,12 +5,12 @@
 //!                                  └─▶ MeasuredRoom (PageEvent) ─▶ the run  statistics, states, errors
 //! ```
 //!
-//! A room has at most two participants. In an open room, the first one becomes the caller. In
-//! the room of a measured call, each role requires its key. The server takes listeners that are
-//! bound already, so that listeners in several network namespaces can share the same rooms.
+//! A room has at most two participants. In an open room, the first one becomes the caller and gets
+//! the room's key, which the second one needs. In the room of a measured call, each role requires
+//! its key. The server takes listeners that are bound already, so that listeners in several network
+//! namespaces can share the same rooms.
 
 mod check;
-mod connections;
 mod events;
 #[cfg(test)]
 mod generated;
@@ -34,11 +34,14 @@ pub use server::{Options, Server};
 /// The maximum number of participants in a room.
 pub const MAX_PARTICIPANTS: usize = 2;
 /// The maximum number of rooms at a time.
-pub const MAX_ROOMS: usize = 64;
-/// The maximum number of HTTP connections to one listener at a time. WebSockets do not count.
-pub const MAX_REQUESTS: usize = 256;
-/// The maximum number of WebSockets at a time.
-pub const MAX_CONNECTIONS: usize = 256;
+pub const MAX_ROOMS: usize = 500;
+/// The maximum number of rooms that one address has opened. Behind a tunnel all participants have
+/// one address, so this is half of the rooms and not less.
+pub const MAX_ROOMS_PER_ADDRESS: usize = MAX_ROOMS / 2;
+/// The maximum number of WebSockets at a time: two per room, and some for those that join.
+pub const MAX_CONNECTIONS: usize = 1_024;
+/// The maximum number of WebSockets from one address at a time.
+pub const MAX_CONNECTIONS_PER_ADDRESS: usize = MAX_CONNECTIONS / 2;
 /// The maximum length of a room name, characters.
 pub const MAX_ROOM_NAME: usize = 64;
 /// The maximum length of a message from a page, bytes. Messages with statistics may have

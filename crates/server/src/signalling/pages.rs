@@ -1,12 +1,14 @@
 //! The HTTP routes of the call page.
 
-use super::MAX_CONNECTIONS;
-use super::check::{is_same_origin, local_host};
+use super::check::{is_foreign_change, is_same_origin, local_host};
 use super::room::RoomRegistry;
 use super::socket;
+use super::{MAX_CONNECTIONS, MAX_CONNECTIONS_PER_ADDRESS};
+use crate::client::Client;
+use crate::places::{NoPlace, Places};
 use axum::Router;
 use axum::extract::ws::WebSocketUpgrade;
-use axum::extract::{Path, Request, State};
+use axum::extract::{Extension, Path, Request, State};
 use axum::http::header::{self, HeaderName, HeaderValue};
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, StatusCode};
@@ -14,7 +16,6 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get, get_service};
 use std::sync::Arc;
-use tokio::sync::Semaphore;
 use tower_http::services::ServeFile;
 
 /// The files of the pages, built by `web/build.mjs`: path, content type, content.
@@ -29,7 +30,7 @@ const ASSETS: &[(&str, &str, &str)] = &[
 #[derive(Clone)]
 struct Shared {
     registry: Arc<RoomRegistry>,
-    permits: Arc<Semaphore>,
+    places: Arc<Places>,
 }
 
 pub(super) fn router(
@@ -50,8 +51,8 @@ pub(super) fn router(
         };
         router = router.route("/media/film.webm", get_service(file));
     }
-    let permits = Arc::new(Semaphore::new(MAX_CONNECTIONS));
-    let router = router.with_state(Shared { registry, permits });
+    let places = Places::new(MAX_CONNECTIONS, MAX_CONNECTIONS_PER_ADDRESS);
+    let router = router.with_state(Shared { registry, places });
     let router = routes
         .unwrap_or_default()
         .merge(router)
@@ -64,21 +65,29 @@ pub(super) fn guarded(router: Router) -> Router {
     router.layer(middleware::from_fn(guard))
 }
 
-/// Rejects requests that do not name this machine as the host, and adds the security headers to
-/// every answer.
+/// Rejects requests that do not name this machine as the host, or with which the page of another
+/// server would change something, and adds the security headers to every answer.
 async fn guard(request: Request, next: Next) -> Response {
-    let Some(host) = local_host(request.headers()) else {
-        let text = "This server answers only this machine: use localhost, 127.0.0.1 or [::1].\n";
-        return (StatusCode::MISDIRECTED_REQUEST, text).into_response();
+    let host = local_host(request.headers());
+    let mut response = match &host {
+        None => {
+            let text =
+                "This server answers only this machine: use localhost, 127.0.0.1 or [::1].\n";
+            (StatusCode::MISDIRECTED_REQUEST, text).into_response()
+        }
+        Some(host) if is_foreign_change(request.method(), request.headers(), host) => {
+            let text = "Only the pages of this server may send this request.\n";
+            (StatusCode::FORBIDDEN, text).into_response()
+        }
+        Some(_) => next.run(request).await,
     };
-    let mut response = next.run(request).await;
-    secure(response.headers_mut(), &host);
+    secure(response.headers_mut(), host.as_ref());
     response
 }
 
 /// Sets those headers of the OWASP Secure Headers Project that concern a page without foreign
 /// content.
-fn secure(headers: &mut HeaderMap, host: &Authority) {
+fn secure(headers: &mut HeaderMap, host: Option<&Authority>) {
     const SAME: [(HeaderName, &str); 7] = [
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::X_FRAME_OPTIONS, "DENY"),
@@ -91,11 +100,14 @@ fn secure(headers: &mut HeaderMap, host: &Authority) {
     for (name, value) in SAME {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    // In older versions of Firefox 'self' does not include a WebSocket of the same host.
-    let policy = format!(
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self' blob:; \
-         connect-src 'self' ws://{host}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-    );
+    let policy = match host {
+        // In older versions of Firefox 'self' does not include a WebSocket of the same host.
+        Some(host) => format!(
+            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self' blob:; \
+             connect-src 'self' ws://{host}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+        ),
+        None => "default-src 'none'; frame-ancestors 'none'".to_owned(),
+    };
     if let Ok(policy) = HeaderValue::from_str(&policy) {
         // The broker sets a stricter policy on its answers.
         headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(policy);
@@ -106,6 +118,7 @@ fn secure(headers: &mut HeaderMap, host: &Authority) {
 async fn open(
     State(shared): State<Shared>,
     Path(room): Path<String>,
+    Extension(Client(client)): Extension<Client>,
     headers: HeaderMap,
     upgrade: WebSocketUpgrade,
 ) -> Response {
@@ -113,13 +126,26 @@ async fn open(
         return (StatusCode::FORBIDDEN, "Only the pages of this server may connect.\n")
             .into_response();
     }
-    let Ok(permit) = shared.permits.try_acquire_owned() else {
-        let text = "Too many pages are connected. Try again later.\n";
-        return (StatusCode::SERVICE_UNAVAILABLE, text).into_response();
+    let place = match shared.places.take(Some(client.ip())) {
+        Ok(place) => place,
+        Err(full) => return refusal(full).into_response(),
     };
     let max = socket::max_message_length(shared.registry.is_reserved(&room));
     upgrade.max_message_size(max).max_frame_size(max).on_upgrade(async move |socket| {
-        socket::serve(socket, shared.registry, &room).await;
-        drop(permit);
+        socket::serve(socket, shared.registry, &room, client.ip()).await;
+        drop(place);
     })
+}
+
+fn refusal(full: NoPlace) -> (StatusCode, &'static str) {
+    match full {
+        NoPlace::Total(_) => {
+            let text = "Too many pages are connected. Try again later.\n";
+            (StatusCode::SERVICE_UNAVAILABLE, text)
+        }
+        NoPlace::Address(_) => {
+            let text = "Too many pages are connected from this address. Close some.\n";
+            (StatusCode::TOO_MANY_REQUESTS, text)
+        }
+    }
 }

@@ -1,10 +1,16 @@
 //! The rooms, their participants, and the messages between the two participants of a room.
 
-use super::check::is_room_name;
+use super::check::{is_room_key, is_room_name};
 use super::events::EventSender;
 use super::message::{CallRole, CallSettings, FromPage, PageEvent, Reason, ToPage};
-use super::{MAX_NOTE, MAX_NOTES, MAX_PARTICIPANTS, MAX_QUEUE, MAX_ROOM_NAME, MAX_ROOMS};
+use super::{
+    MAX_NOTE, MAX_NOTES, MAX_PARTICIPANTS, MAX_QUEUE, MAX_ROOM_NAME, MAX_ROOMS,
+    MAX_ROOMS_PER_ADDRESS,
+};
+use crate::places::{NoPlace, Place, Places};
+use crate::secret::Secret;
 use std::collections::HashMap;
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use thiserror::Error;
@@ -43,6 +49,21 @@ pub enum Refusal {
     /// [`MAX_ROOMS`] rooms exist already.
     #[error("All rooms are in use. Try again later.")]
     TooManyRooms,
+    /// [`MAX_ROOMS_PER_ADDRESS`] rooms were opened from the address of the participant.
+    #[error(
+        "{max} rooms are open from your address, which is the maximum. Close one.",
+        max = MAX_ROOMS_PER_ADDRESS
+    )]
+    TooManyRoomsOfAddress,
+    /// The operating system gave no random numbers for the key of the room.
+    #[error("The server has no random numbers for the link of the room. Try again later.")]
+    Random,
+    /// The room is open, and the key is missing or wrong.
+    #[error("This room is in use. Open it with its whole link, or choose another room.")]
+    NoLink,
+    /// The key is not one that the server has made.
+    #[error("The link of this room is not complete. Ask for the whole link, or open a new room.")]
+    BadLink,
     /// The room is reserved, and the key is missing or wrong.
     #[error("This room is reserved for a measured call.")]
     NoKey,
@@ -88,8 +109,8 @@ impl Refusal {
         match self {
             Self::RoomName => Reason::RoomName,
             Self::RoomFull => Reason::RoomFull,
-            Self::TooManyRooms => Reason::TooManyRooms,
-            Self::NoKey | Self::NoSuchCall => Reason::NoKey,
+            Self::TooManyRooms | Self::TooManyRoomsOfAddress | Self::Random => Reason::TooManyRooms,
+            Self::NoLink | Self::BadLink | Self::NoKey | Self::NoSuchCall => Reason::NoKey,
             Self::Over => Reason::Over,
             Self::HelloLate
             | Self::HelloMissing
@@ -102,6 +123,14 @@ impl Refusal {
         }
     }
 
+    /// Why a participant cannot open a room.
+    fn of(full: NoPlace) -> Self {
+        match full {
+            NoPlace::Total(_) => Self::TooManyRooms,
+            NoPlace::Address(_) => Self::TooManyRoomsOfAddress,
+        }
+    }
+
     /// The error message to the page.
     pub(super) fn to_message(self) -> ToPage {
         ToPage::Error { reason: self.reason(), message: self.to_string() }
@@ -110,7 +139,7 @@ impl Refusal {
 
 /// The reservation of a room for a measured call. Arrays are indexed by [`CallRole::index`].
 pub(super) struct Reservation {
-    pub(super) keys: [String; MAX_PARTICIPANTS],
+    pub(super) keys: [Secret; MAX_PARTICIPANTS],
     pub(super) settings: [CallSettings; MAX_PARTICIPANTS],
     pub(super) events: EventSender,
 }
@@ -121,16 +150,25 @@ pub(super) type Log = Arc<dyn Fn(&str) + Send + Sync>;
 /// All rooms, by name.
 pub(super) struct RoomRegistry {
     rooms: Mutex<HashMap<String, Room>>,
+    places: Arc<Places>,
     next_number: AtomicU64,
     log: Log,
 }
 
-#[derive(Default)]
 struct Room {
     /// Indexed by [`CallRole::index`].
     participants: [Option<Participant>; MAX_PARTICIPANTS],
-    /// `None` in an open room, which anyone may join.
-    reservation: Option<Reservation>,
+    access: Access,
+    /// Of the participant who has opened the room.
+    _place: Place,
+}
+
+/// Who may join a room.
+enum Access {
+    /// Who has this key, which is part of the link of the room.
+    Link(Secret),
+    /// Who has the key of a role in a measured call.
+    Reserved(Reservation),
 }
 
 /// The room's side of a participant. Its connection ends when this is dropped.
@@ -140,8 +178,46 @@ struct Participant {
 }
 
 impl Room {
+    fn new(access: Access, place: Place) -> Self {
+        Self { participants: [None, None], access, _place: place }
+    }
+
+    fn reservation(&self) -> Option<&Reservation> {
+        match &self.access {
+            Access::Reserved(reservation) => Some(reservation),
+            Access::Link(_) => None,
+        }
+    }
+
     fn is_unused(&self) -> bool {
-        self.reservation.is_none() && self.participants.iter().all(Option::is_none)
+        self.reservation().is_none() && self.participants.iter().all(Option::is_none)
+    }
+
+    /// The answer to a participant who has joined with this role.
+    fn welcome(&self, role: CallRole) -> ToPage {
+        let peer = self.participants[role.peer().index()].is_some();
+        let (settings, key) = match &self.access {
+            Access::Reserved(reservation) => (Some(&reservation.settings[role.index()]), None),
+            Access::Link(key) => (None, Some(key.expose().to_owned())),
+        };
+        ToPage::Welcome { peer, settings: settings.cloned(), key }
+    }
+
+    /// The role of a new participant.
+    fn admit(&self, role: Option<CallRole>, key: Option<&str>) -> Result<CallRole, Refusal> {
+        let is_free = |role: &CallRole| self.participants[role.index()].is_none();
+        let has = |secret: &Secret| key.is_some_and(|key| secret.is(key));
+        match (&self.access, role) {
+            (Access::Reserved(reservation), Some(role)) if has(&reservation.keys[role.index()]) => {
+                Some(role).filter(is_free).ok_or(Refusal::RoomFull)
+            }
+            (Access::Reserved(_), _) => Err(Refusal::NoKey),
+            (Access::Link(_), Some(_)) => Err(Refusal::NoSuchCall),
+            (Access::Link(link), None) if has(link) => {
+                CallRole::ALL.into_iter().find(is_free).ok_or(Refusal::RoomFull)
+            }
+            (Access::Link(_), None) => Err(Refusal::NoLink),
+        }
     }
 
     /// Sends to the participant with this index, if there is one. If its queue is full, it is
@@ -155,7 +231,7 @@ impl Room {
     }
 
     fn report(&self, role: CallRole, event: PageEvent) -> Result<(), Refusal> {
-        let reservation = self.reservation.as_ref().ok_or(Refusal::NotMeasured)?;
+        let reservation = self.reservation().ok_or(Refusal::NotMeasured)?;
         if reservation.events.send(role, event) { Ok(()) } else { Err(Refusal::RunTooSlow) }
     }
 }
@@ -173,7 +249,8 @@ pub struct Membership {
 
 impl RoomRegistry {
     pub(super) fn new(log: Log) -> Self {
-        Self { rooms: Mutex::default(), next_number: AtomicU64::new(0), log }
+        let places = Places::new(MAX_ROOMS, MAX_ROOMS_PER_ADDRESS);
+        Self { rooms: Mutex::default(), places, next_number: AtomicU64::new(0), log }
     }
 
     fn rooms(&self) -> MutexGuard<'_, HashMap<String, Room>> {
@@ -182,33 +259,54 @@ impl RoomRegistry {
 
     /// Whether the room is reserved for a measured call.
     pub(super) fn is_reserved(&self, room: &str) -> bool {
-        self.rooms().get(room).is_some_and(|room| room.reservation.is_some())
+        self.rooms().get(room).is_some_and(|room| room.reservation().is_some())
     }
 
-    /// Joins a room. A reserved room requires a role and the key of the role; in an open room
-    /// the participant gets the first free role.
+    /// Joins a room. A reserved room requires a role and the key of the role. An open room requires
+    /// its key and gives the first free role; if there is no room of this name, it is opened.
     pub(super) fn join(
         self: &Arc<Self>,
         name: &str,
         role: Option<CallRole>,
         key: Option<&str>,
+        client: Option<IpAddr>,
     ) -> Result<Membership, Refusal> {
         let (outbox, inbox) = mpsc::channel(MAX_QUEUE);
         let number = self.next_number.fetch_add(1, Ordering::Relaxed);
         let mut rooms = self.rooms();
-        let role = assign_role(&rooms, name, role, key)?;
-        let room = rooms.entry(name.to_owned()).or_default();
+        let role = match rooms.get(name) {
+            Some(room) => room.admit(role, key)?,
+            None if role.is_some() && is_room_name(name) => return Err(Refusal::NoSuchCall),
+            None => {
+                rooms.insert(name.to_owned(), self.open(name, key, client)?);
+                CallRole::Caller
+            }
+        };
+        let room = rooms.get_mut(name).ok_or(Refusal::Over)?;
         room.participants[role.index()] = Some(Participant { number, outbox });
         let peer = room.participants[role.peer().index()].is_some();
-        let settings =
-            room.reservation.as_ref().map(|reserved| reserved.settings[role.index()].clone());
-        room.send(role.index(), ToPage::Welcome { peer, settings });
+        room.send(role.index(), room.welcome(role));
         room.send(role.peer().index(), ToPage::PeerJoined);
         drop(rooms);
         let count = if peer { "2 participants" } else { "1 participant" };
         (self.log)(&format!("room {name}: joined, {count}"));
         let registry = Arc::clone(self);
         Ok(Membership { registry, room: name.to_owned(), role, number, notes: 0, inbox })
+    }
+
+    /// An open room. A participant who comes back after all have left, or after a restart of the
+    /// server, brings the key; otherwise the server makes one.
+    fn open(&self, name: &str, key: Option<&str>, client: Option<IpAddr>) -> Result<Room, Refusal> {
+        if !is_room_name(name) {
+            return Err(Refusal::RoomName);
+        }
+        let key = match key {
+            Some(key) if is_room_key(key) => Secret::new(key),
+            Some(_) => return Err(Refusal::BadLink),
+            None => Secret::random().map_err(|_| Refusal::Random)?,
+        };
+        let place = self.places.take(client).map_err(Refusal::of)?;
+        Ok(Room::new(Access::Link(key), place))
     }
 
     /// Reserves a room for a measured call.
@@ -220,10 +318,8 @@ impl RoomRegistry {
         if rooms.contains_key(name) {
             return Err(RoomError::Taken(name.to_owned()));
         }
-        if rooms.len() >= MAX_ROOMS {
-            return Err(RoomError::TooMany);
-        }
-        rooms.insert(name.to_owned(), Room { reservation: Some(reservation), ..Room::default() });
+        let place = self.places.take(None).map_err(|_| RoomError::TooMany)?;
+        rooms.insert(name.to_owned(), Room::new(Access::Reserved(reservation), place));
         Ok(())
     }
 
@@ -238,36 +334,6 @@ impl RoomRegistry {
     pub(super) fn close(&self, name: &str) {
         self.announce(name, &Refusal::Over.to_message());
         self.rooms().remove(name);
-    }
-}
-
-fn assign_role(
-    rooms: &HashMap<String, Room>,
-    name: &str,
-    role: Option<CallRole>,
-    key: Option<&str>,
-) -> Result<CallRole, Refusal> {
-    if !is_room_name(name) {
-        return Err(Refusal::RoomName);
-    }
-    match (rooms.get(name), role) {
-        (Some(Room { reservation: Some(reservation), participants }), Some(role)) => {
-            if key != Some(reservation.keys[role.index()].as_str()) {
-                Err(Refusal::NoKey)
-            } else if participants[role.index()].is_some() {
-                Err(Refusal::RoomFull)
-            } else {
-                Ok(role)
-            }
-        }
-        (Some(Room { reservation: Some(_), .. }), None) => Err(Refusal::NoKey),
-        (_, Some(_)) => Err(Refusal::NoSuchCall),
-        (Some(room), None) => {
-            let is_free = |role: &CallRole| room.participants[role.index()].is_none();
-            CallRole::ALL.into_iter().find(is_free).ok_or(Refusal::RoomFull)
-        }
-        (None, None) if rooms.len() >= MAX_ROOMS => Err(Refusal::TooManyRooms),
-        (None, None) => Ok(CallRole::Caller),
     }
 }
 
@@ -303,7 +369,7 @@ impl Membership {
             FromPage::Candidate { candidate } => {
                 return relay(room, ToPage::Candidate { candidate });
             }
-            FromPage::Bye if room.reservation.is_none() => return relay(room, ToPage::Bye),
+            FromPage::Bye if room.reservation().is_none() => return relay(room, ToPage::Bye),
             FromPage::Bye => PageEvent::Bye,
             FromPage::Ready => PageEvent::Ready,
             FromPage::ConnectionState { state } => PageEvent::ConnectionState(printable(&state)),
@@ -330,7 +396,7 @@ impl Drop for Membership {
         }
         *participant = None;
         room.send(self.role.peer().index(), ToPage::PeerLeft);
-        if let Some(reservation) = &room.reservation {
+        if let Some(reservation) = room.reservation() {
             reservation.events.send_left(self.role);
         }
         if room.is_unused() {

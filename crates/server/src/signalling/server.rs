@@ -1,10 +1,10 @@
 //! The server with its runtime and its listeners.
 
-use super::connections;
 use super::measured::MeasuredRoom;
 use super::message::CallSettings;
 use super::pages;
 use super::room::{Log, RoomError, RoomRegistry};
+use crate::connections;
 use axum::Router;
 use axum::serve::ListenerExt;
 use std::io;

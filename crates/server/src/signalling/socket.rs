@@ -6,6 +6,7 @@ use super::{MAX_MESSAGE, MAX_STATS_MESSAGE, MESSAGE_BURST, MESSAGES_PER_SECOND};
 use axum::body::Bytes;
 use axum::extract::ws::{Message, WebSocket};
 use std::error::Error;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
@@ -25,9 +26,15 @@ pub(super) const fn max_message_length(is_measured: bool) -> usize {
 }
 
 /// Serves one page until it leaves or is refused.
-pub(super) async fn serve(mut socket: WebSocket, registry: Arc<RoomRegistry>, room: &str) {
+pub(super) async fn serve(
+    mut socket: WebSocket,
+    registry: Arc<RoomRegistry>,
+    room: &str,
+    client: IpAddr,
+) {
     let mut bucket = TokenBucket::new();
-    let joined = timeout(TIMEOUT, join(&mut socket, &mut bucket, &registry, room)).await;
+    let joined = join(&mut socket, &mut bucket, &registry, (room, client));
+    let joined = timeout(TIMEOUT, joined).await;
     let refusal = match joined.unwrap_or(Err(Refusal::HelloLate)) {
         Ok(Some(membership)) => relay(&mut socket, &mut bucket, membership).await.err(),
         Ok(None) => None,
@@ -48,7 +55,7 @@ async fn join(
     socket: &mut WebSocket,
     bucket: &mut TokenBucket,
     registry: &Arc<RoomRegistry>,
-    room: &str,
+    (room, client): (&str, IpAddr),
 ) -> Result<Option<Membership>, Refusal> {
     loop {
         let received = socket.recv().await;
@@ -57,7 +64,7 @@ async fn join(
             Received::Closed => Ok(None),
             Received::Control => continue,
             Received::Message(FromPage::Hello { role, key }) => {
-                registry.join(room, role, key.as_deref()).map(Some)
+                registry.join(room, role, key.as_deref(), Some(client)).map(Some)
             }
             Received::Message(_) => Err(Refusal::HelloMissing),
         };

@@ -139,11 +139,17 @@ impl Emulation<'_> {
         let (programs, left) = running.finish(&testbed, self.output);
         // The programs have ended; the interfaces may now be removed.
         drop(emulator);
-        drop(testbed);
+        let not_swept: Vec<String> = testbed.not_swept().iter().map(ToString::to_string).collect();
+        let not_removed = testbed.remove();
         let (report, exit) = (report.map_err(EmulationError::Emulator)?, ended?);
         let uploads = outcome::records(&scenario, clock, &programs, report.duration)?;
         let calls = endpoints.records(report.duration);
-        Ok(outcome::gather(&scenario, calls, uploads, recorder, report, (programs, left), exit))
+        let programs = (programs, left);
+        let mut emulated =
+            outcome::gather(&scenario, calls, uploads, recorder, report, programs, exit);
+        emulated.warnings.extend(not_swept);
+        emulated.not_removed = not_removed;
+        Ok(emulated)
     }
 }
 

@@ -7,7 +7,7 @@ use super::endpoints::CallRecords;
 use super::process::{ExitReason, ProgramExit};
 use super::recorder::Recorder;
 use crate::upload::transcript::{self, SampleGrid, Transcript};
-use emulator::{Clock, Lateness, Report};
+use emulator::{Clock, EmulatorError, Lateness, Report};
 use experiment::ProgramKind;
 use sim::recording::{Event, StreamKind, StreamRecord};
 use sim::{Recording, Scenario};
@@ -37,6 +37,8 @@ pub struct Emulated {
     pub kept_up: bool,
     /// Warnings for the reader of the result, one sentence each.
     pub warnings: Vec<String>,
+    /// Why hosts of the run could not be removed. The next run retries.
+    pub not_removed: Vec<EmulatorError>,
     /// Facts about the run, as the store keeps them.
     pub notes: Vec<(String, String)>,
 }
@@ -159,7 +161,16 @@ pub(super) fn gather(
         streams,
         events,
     };
-    Emulated { recording, report, programs, exit, kept_up, warnings, notes }
+    Emulated {
+        recording,
+        report,
+        programs,
+        exit,
+        kept_up,
+        warnings,
+        not_removed: Vec::new(),
+        notes,
+    }
 }
 
 fn warnings(scenario: &Scenario, recorder: &Recorder, report: &Report) -> Vec<String> {

@@ -76,7 +76,9 @@ pub enum BrokenUpload {
         error: io::Error,
     },
     /// No server accepted the connection within two seconds.
-    #[error("cannot connect to {address}: {error}; is 'weir upload server' running there?")]
+    #[error(
+        "cannot connect to {address}: {error}; is 'weir upload server --listen {address}' running there?"
+    )]
     Connect {
         /// The server's address.
         address: SocketAddr,

@@ -21,14 +21,19 @@ pub use error::{BrokenUpload, DscpError, InputError, TransferError, UploadError}
 pub use experiment::UPLOAD_PORT as PORT;
 pub use net::Dscp;
 pub use output::{ReceiverSample, SenderSample, UploadEvent, UploadLine, Value};
-pub use server::{Server, serve};
+pub use server::{Limits, Server, serve};
 pub use sim::tcp::TcpSource;
 
 use units::Duration;
 
-/// The most clients that a server serves at a time. Each needs a file descriptor, of which a
-/// process usually has 1024.
-pub const MAX_CLIENTS: usize = 1_000;
+/// The default number of clients that a server serves at a time. Each needs a thread and a file
+/// descriptor, of which a process usually has 1024.
+pub const MAX_CLIENTS: usize = 256;
+/// The default number of clients that a server serves at a time from one IPv4 address or one IPv6
+/// network of 64 bits.
+pub const MAX_CLIENTS_PER_ADDRESS: usize = 32;
+/// The default time without data after which a server ends an upload.
+pub const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Bytes that are read or written at once.
 const CHUNK: usize = 64 << 10;

@@ -1,14 +1,18 @@
 use super::client::is_transient;
 use super::output::{ReceiverSample, UploadEvent, UploadLine, Value};
 use super::socket::{now, plain, wait};
-use super::{BrokenUpload, CHUNK, InputError, MAX_CLIENTS, PATIENCE, UploadError};
+use super::{
+    BrokenUpload, CHUNK, IDLE_TIMEOUT, InputError, MAX_CLIENTS, MAX_CLIENTS_PER_ADDRESS, PATIENCE,
+    UploadError,
+};
 use rustix::event::PollFlags;
 use rustix::io::Errno;
+use server::Places;
 use socket2::{Domain, Protocol, SockAddr, SockRef, Socket, TcpKeepalive, Type};
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use units::Duration;
 
 /// The options of an upload server.
@@ -18,16 +22,40 @@ pub struct Server {
     pub listen: SocketAddr,
     /// The time between the samples of each client, above zero.
     pub interval: Duration,
+    /// What clients may take.
+    pub limits: Limits,
 }
 
+/// What the clients of a server may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// The number of clients at a time.
+    pub clients: usize,
+    /// The number of clients at a time from one IPv4 address or one IPv6 network of 64 bits.
+    pub clients_per_address: usize,
+    /// The time without data after which an upload ends.
+    pub idle: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            clients: MAX_CLIENTS,
+            clients_per_address: MAX_CLIENTS_PER_ADDRESS,
+            idle: IDLE_TIMEOUT,
+        }
+    }
+}
+
+/// The time limit for the answer to a client, which fits in the send buffer.
+const WRITE_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(10);
 /// The stack of a client's thread, bytes; its read buffer is on the heap.
 const STACK: usize = 256 << 10;
 /// The silence after which TCP keep-alive probes a client, and the time between probes.
 const SILENCE: std::time::Duration = std::time::Duration::from_secs(60);
 const ASKED_EVERY: std::time::Duration = std::time::Duration::from_secs(10);
 
-/// Serves up to [`MAX_CLIENTS`] uploads at a time until `stop` is set; returns the number of
-/// uploads served. `output` is called with the listening address, with samples, and with the end of
+/// Serves uploads within the limits until `stop` is set; returns the number of uploads served. `output` is called with the listening address, with samples, and with the end of
 /// each upload. An error of `output` ends the server.
 ///
 /// # Errors
@@ -45,7 +73,8 @@ pub fn serve(
         output,
         output_failed: AtomicBool::new(false),
         output_error: Mutex::new(None),
-        active: AtomicUsize::new(0),
+        places: Places::new(server.limits.clients, server.limits.clients_per_address),
+        idle: server.limits.idle.as_nanos(),
         served: AtomicU64::new(0),
     };
     let address = listener.local_addr().ok().map(|address| address.to_string());
@@ -99,7 +128,9 @@ struct ServerState<'a> {
     /// Whether `output` has failed.
     output_failed: AtomicBool,
     output_error: Mutex<Option<io::Error>>,
-    active: AtomicUsize,
+    places: Arc<Places>,
+    /// The time without data after which an upload ends, ns.
+    idle: u64,
     served: AtomicU64,
 }
 
@@ -151,23 +182,22 @@ impl ServerState<'_> {
         peer: SocketAddr,
         scope: &'s std::thread::Scope<'s, '_>,
     ) {
-        if self.active.load(Ordering::Relaxed) >= MAX_CLIENTS {
-            refuse(&stream, &format!("{MAX_CLIENTS} clients are connected already"));
-            return;
-        }
+        // The answers below are the first data on their sockets, so writing them does not block.
+        let place = match self.places.take(Some(peer.ip())) {
+            Ok(place) => place,
+            Err(full) => return refuse(&stream, &full.to_string()),
+        };
         let kept = stream.try_clone();
-        self.active.fetch_add(1, Ordering::Relaxed);
         let thread = std::thread::Builder::new().stack_size(STACK);
         let spawned = thread.spawn_scoped(scope, move || {
             ClientHandler { state: self, peer: peer.to_string(), bytes: 0 }.serve(stream);
-            self.active.fetch_sub(1, Ordering::Relaxed);
             self.served.fetch_add(1, Ordering::Relaxed);
+            drop(place);
         });
-        if spawned.is_err() {
-            self.active.fetch_sub(1, Ordering::Relaxed);
-            if let Ok(stream) = kept {
-                refuse(&stream, "the server cannot start a thread");
-            }
+        if spawned.is_err()
+            && let Ok(stream) = kept
+        {
+            refuse(&stream, "the server cannot start a thread");
         }
     }
 }
@@ -182,6 +212,7 @@ fn is_shortage(error: &io::Error) -> bool {
 
 fn refuse(mut stream: &TcpStream, reason: &str) {
     // A client that has left does not get the answer.
+    let _ = stream.set_write_timeout(Some(WRITE_TIMEOUT));
     let _ = stream.write_all(format!("refused: {reason}\n").as_bytes());
 }
 
@@ -214,6 +245,7 @@ impl ClientHandler<'_> {
         SockRef::from(&*stream).set_tcp_keepalive(&keepalive)?;
         let mut buffer = vec![0; CHUNK];
         let mut next_sample = now().saturating_add(self.state.interval);
+        let mut last_data = now();
         while !self.state.is_stopping() {
             let at = now();
             if at >= next_sample {
@@ -221,8 +253,14 @@ impl ClientHandler<'_> {
                 next_sample = next_sample.saturating_add(self.state.interval).max(at);
             }
             if wait(stream, PollFlags::IN, next_sample.min(at + PATIENCE.as_nanos()))?.is_empty() {
+                if at.saturating_sub(last_data) >= self.state.idle {
+                    let idle = Duration::from_nanos(self.state.idle);
+                    refuse(stream, &format!("no data for {idle}"));
+                    return Err(io::ErrorKind::TimedOut.into());
+                }
                 continue;
             }
+            last_data = at;
             match stream.read(&mut buffer) {
                 Ok(0) => {
                     // The answer is short and the first data on the socket: it fits in the send

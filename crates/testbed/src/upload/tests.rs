@@ -27,9 +27,13 @@ fn event(line: &UploadLine) -> Option<&UploadEvent> {
 
 /// The result of `work` beside a server, and the server's output.
 fn beside_a_server<T>(work: impl FnOnce(u16) -> T) -> (T, Vec<UploadLine>) {
+    beside_a_server_with(Limits::default(), work)
+}
+
+fn beside_a_server_with<T>(limits: Limits, work: impl FnOnce(u16) -> T) -> (T, Vec<UploadLine>) {
     let (stop, lines) = (AtomicBool::new(false), Mutex::new(Vec::new()));
-    let server =
-        Server { listen: "127.0.0.1:0".parse().unwrap(), interval: Duration::from_millis(10) };
+    let listen = "127.0.0.1:0".parse().unwrap();
+    let server = Server { listen, interval: Duration::from_millis(10), limits };
     let tell = |line: &UploadLine| {
         lines.lock().unwrap().push(line.clone());
         Ok(())
@@ -123,6 +127,59 @@ fn a_missing_server_is_an_error_after_two_seconds() {
     assert!(error.to_string().contains(&format!("cannot connect to 127.0.0.1:{port}")), "{error}");
 }
 
+/// A connection to the server from this address of the loopback.
+fn connect_from(address: &str, port: u16) -> TcpStream {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    let at = |text: &str, port| SocketAddr::new(text.parse().unwrap(), port).into();
+    socket.bind(&at(address, 0)).unwrap();
+    socket.connect(&at("127.0.0.1", port)).unwrap();
+    socket.into()
+}
+
+/// What the server answers before it closes the connection.
+fn answer(mut stream: TcpStream) -> String {
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+#[test]
+fn the_number_of_clients_is_limited_in_total_and_per_address() {
+    let limits = Limits { clients: 3, clients_per_address: 2, ..Limits::default() };
+    let source = TcpSource::Finite(Bytes::new(1_000));
+    let (outcome, _) = beside_a_server_with(limits, |port| {
+        let _first = connect_from("127.0.0.1", port);
+        let second = connect_from("127.0.0.1", port);
+        let third = answer(connect_from("127.0.0.1", port));
+        assert!(third.starts_with("refused: 2 places are taken from this address"), "{third}");
+        let _other = connect_from("127.0.0.2", port);
+        let refused = answer(connect_from("127.0.0.3", port));
+        assert_eq!(refused, "refused: all 3 places are taken\n");
+        let error = run(&client(port, source)).0.unwrap_err().to_string();
+        assert!(error.contains("the server refused: all 3 places are taken"), "{error}");
+        drop(second);
+        // The place is free as soon as the server has read the end of the stream.
+        (0..1_000).find_map(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+            run(&client(port, source)).0.ok()
+        })
+    });
+    assert_eq!(outcome.unwrap().ending, Ending::Completed);
+}
+
+#[test]
+fn an_upload_without_data_is_ended() {
+    let limits = Limits { idle: Duration::from_millis(100), ..Limits::default() };
+    let (answer, served) = beside_a_server_with(limits, |port| {
+        let mut stream = connect_from("127.0.0.1", port);
+        stream.write_all(b"12345").unwrap();
+        answer(stream)
+    });
+    assert_eq!(answer, "refused: no data for 100ms\n");
+    let ended = served.iter().filter_map(event).find(|event| event.event == "timedOut").unwrap();
+    assert_eq!(ended.value, Some(Value::Count(5)));
+}
+
 /// The error and output of a client whose server runs `serve`.
 fn against(serve: impl FnOnce(TcpStream) + Send) -> (String, Vec<UploadLine>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -182,8 +239,11 @@ fn unknown_congestion_controls_hosts_and_dscps_are_refused() {
 #[test]
 fn a_failing_output_ends_client_and_server() {
     let gone = |_: &UploadLine| Err(io::Error::from(io::ErrorKind::BrokenPipe));
-    let server =
-        Server { listen: "127.0.0.1:0".parse().unwrap(), interval: Duration::from_secs(1) };
+    let server = Server {
+        listen: "127.0.0.1:0".parse().unwrap(),
+        interval: Duration::from_secs(1),
+        limits: Limits::default(),
+    };
     let never = AtomicBool::new(false);
     assert!(matches!(serve(&server, &never, &gone), Err(UploadError::Output(_))));
     let (result, _) = beside_a_server(|port| {

@@ -1,13 +1,13 @@
 use clap::{Args, Subcommand};
 use std::net::SocketAddr;
-use testbed::upload::{Dscp, PORT};
+use testbed::upload::{Dscp, IDLE_TIMEOUT, MAX_CLIENTS, MAX_CLIENTS_PER_ADDRESS, PORT};
 use units::{Bytes, Duration};
 
 /// A real upload, the counterpart of a simulated TCP flow.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  weir upload server
+  weir upload server --listen [::]:5601
   weir upload client 192.0.2.7 --bytes 5MB --congestion-control cubic
   weir upload client bob.example --duration 30s --json
 
@@ -27,12 +27,21 @@ pub(crate) enum UploadSide {
 
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  weir upload server\n  weir upload server --listen 192.0.2.7:80 --json"
+    after_help = "Examples:\n  weir upload server                          for clients on this machine\n  weir upload server --listen [::]:5601       for every client that reaches this machine\n  weir upload server --listen 192.0.2.7:80 --json"
 )]
 pub(crate) struct UploadServer {
-    /// The address to listen on; [::] includes IPv4
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "[::]:5601")]
+    /// The address to listen on; [::] stands for all addresses and includes IPv4
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:5601")]
     pub(crate) listen: SocketAddr,
+    /// The number of clients at a time
+    #[arg(long, value_name = "N", default_value_t = MAX_CLIENTS, value_parser = count)]
+    pub(crate) max_clients: usize,
+    /// The number of clients at a time from one IPv4 address or IPv6 network (/64)
+    #[arg(long, value_name = "N", default_value_t = MAX_CLIENTS_PER_ADDRESS, value_parser = count)]
+    pub(crate) max_clients_per_address: usize,
+    /// End an upload that sends nothing for this time; above the --off of clients
+    #[arg(long, value_name = "TIME", default_value_t = IDLE_TIMEOUT, value_parser = positive)]
+    pub(crate) idle_timeout: Duration,
     /// The time between two samples of --json
     #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = interval)]
     pub(crate) interval: Duration,
@@ -87,6 +96,18 @@ fn bytes(text: &str) -> Result<Bytes, String> {
     let bytes: Bytes = text.parse().map_err(|error| format!("{error}"))?;
     if bytes > Bytes::ZERO { Ok(bytes) } else { Err("write a size above zero".to_owned()) }
 }
+
+fn count(text: &str) -> Result<usize, String> {
+    let count: usize = text.parse().map_err(|error| format!("{error}"))?;
+    if (1..=MAX_FILES).contains(&count) {
+        Ok(count)
+    } else {
+        Err(format!("write 1 to {MAX_FILES}"))
+    }
+}
+
+/// The most clients that an option may allow: a process usually has 1024 file descriptors.
+const MAX_FILES: usize = 1_000;
 
 fn positive(text: &str) -> Result<Duration, String> {
     let time: Duration = text.parse().map_err(|error| format!("{error}"))?;

@@ -61,8 +61,17 @@ pub(crate) fn run(
     let weir = std::env::current_exe().map_err(Failure::new)?;
     let seeds: Vec<_> = (0..).zip(experiment.seeds()).collect();
     let single = cells.len() * seeds.len() == 1;
-    let mut session =
-        Session { args, kind, experiment, cancel: &cancel, weir: &weir, cache, code: 0, single };
+    let mut session = Session {
+        args,
+        kind,
+        experiment,
+        cancel: &cancel,
+        weir: &weir,
+        cache,
+        code: 0,
+        not_removed: false,
+        single,
+    };
     let mut out = Output::new();
     if !single && !args.quiet && kind.foreground.is_none() {
         let seconds: f64 =
@@ -78,7 +87,11 @@ pub(crate) fn run(
             let done = session.one(&mut out, Job { experiment: 0, cell: cell.index, run, seed });
             if cancel.load(Ordering::Relaxed) {
                 close(session.cache, args.quiet)?;
-                eprint("stopped; the hosts and their programs are removed");
+                eprint(if session.not_removed {
+                    "stopped; not every host could be removed"
+                } else {
+                    "stopped; the hosts and their programs are removed"
+                });
                 return Err(Failure::Interrupted);
             }
             match done {
@@ -130,6 +143,8 @@ struct Session<'a> {
     weir: &'a Path,
     cache: RunCache,
     code: u8,
+    /// Whether a host could not be removed.
+    not_removed: bool,
     /// Whether it is one run only.
     single: bool,
 }
@@ -139,6 +154,10 @@ impl Session<'_> {
         let args = self.args;
         let cell = &self.experiment.cells()[job.cell];
         let emulated = self.make(cell, job)?;
+        for error in &emulated.not_removed {
+            self.not_removed = true;
+            eprint(&format!("error: {error}"));
+        }
         if self.kind.mode == Mode::Measured && self.cancel.load(Ordering::Relaxed) {
             // An incomplete call is not stored, because it could be taken for a complete one.
             return Ok(());
@@ -170,6 +189,7 @@ impl Session<'_> {
             Some(code) => code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1),
             None => u8::from(emulated.failed() || !emulated.kept_up),
         };
+        let code = if code == 0 { u8::from(!emulated.not_removed.is_empty()) } else { code };
         // The first exit code that is not zero, so that one failed run is not missed.
         self.code = if self.code == 0 { code } else { self.code };
         out.flush()

@@ -3,7 +3,7 @@ use crate::cli::Serve;
 use crate::failure::Failure;
 use crate::output::Output;
 use server::Secret;
-use server::broker::{Api, Broker, Config, MIN_TOKEN, read_secret};
+use server::broker::{Api, Broker, Config, Exposed, MIN_TOKEN, read_secret};
 use server::signalling::{Options, Server};
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
@@ -20,6 +20,9 @@ pub(crate) fn run(args: &Serve) -> Result<ExitCode, Failure> {
         )));
     }
     let broker = broker(args)?;
+    if let Err(few) = server::raise_file_limit() {
+        eprint(&format!("warning: {few}"));
+    }
     // First, before any client can connect.
     let outside = args.bind.map(|address| listen_on(address, "--bind")).transpose()?;
     let listeners = listen(args.port)?;
@@ -51,8 +54,10 @@ pub(crate) fn run(args: &Serve) -> Result<ExitCode, Failure> {
 /// The broker, if a file configures one.
 fn broker(args: &Serve) -> Result<Option<Arc<Api>>, Failure> {
     let Some(path) = &args.broker else { return Ok(None) };
-    let config = Config::open(path).map_err(Failure::new)?;
+    let (config, mut exposed) = Config::open(path).map_err(Failure::new)?;
     let token = token(args)?;
+    exposed.extend(args.token_file.as_deref().and_then(Exposed::find));
+    exposed.iter().for_each(|exposed| eprint(&format!("warning: {exposed}")));
     if let Some(address) =
         args.bind.filter(|address| !address.ip().is_loopback() && token.is_none())
     {

@@ -8,7 +8,8 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use testbed::upload::{
-    Client, Ending, Outcome, SenderSample, Server, TcpSource, UploadEvent, UploadLine, Value,
+    Client, Ending, Limits, Outcome, SenderSample, Server, TcpSource, UploadEvent, UploadLine,
+    Value,
 };
 use units::Bytes;
 
@@ -40,7 +41,13 @@ fn serve(args: &UploadServer, stop: &AtomicBool) -> Result<ExitCode, Failure> {
             UploadLine::Sender(_) | UploadLine::Receiver(_) => Ok(()),
         }
     };
-    testbed::upload::serve(&Server { listen: args.listen, interval: args.interval }, stop, &tell)?;
+    let limits = Limits {
+        clients: args.max_clients,
+        clients_per_address: args.max_clients_per_address,
+        idle: args.idle_timeout,
+    };
+    let server = Server { listen: args.listen, interval: args.interval, limits };
+    testbed::upload::serve(&server, stop, &tell)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "what cannot be set up fails")]
 
 use serde_json::Value;
+use std::cell::RefCell;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::MetadataExt;
@@ -30,6 +31,8 @@ pub(crate) fn in_folder(folder: &Path, args: &[&str]) -> assert_cmd::Command {
 /// A folder with an experiment, `e.toml`, and the turn: one run in real time after the other.
 pub(crate) struct Bench {
     pub(crate) folder: tempfile::TempDir,
+    /// The process identifiers of the runs that were started here.
+    runs: RefCell<Vec<u32>>,
     _turn: MutexGuard<'static, ()>,
 }
 
@@ -45,7 +48,7 @@ impl Bench {
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("e.toml"), experiment).unwrap();
-        Some(Self { folder, _turn: turn })
+        Some(Self { folder, runs: RefCell::default(), _turn: turn })
     }
 
     /// The program in the folder.
@@ -53,6 +56,26 @@ impl Bench {
         let mut command = Command::new(WEIR);
         command.current_dir(self.folder.path()).args(args);
         command
+    }
+
+    /// Starts a run, whose output is piped. The process must become `weir` itself, as by `exec`.
+    pub(crate) fn start(&self, command: &mut Command) -> Child {
+        let piped = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = piped.spawn().unwrap();
+        self.runs.borrow_mut().push(child.id());
+        child
+    }
+
+    /// Makes a run, as [`start`](Self::start) starts it.
+    pub(crate) fn output(&self, command: &mut Command) -> Output {
+        self.start(command).wait_with_output().unwrap()
+    }
+
+    /// The processes that runs of this bench have started. Those of other runs, such as runs of
+    /// another clone of the repository and what they have left, are not among them.
+    pub(crate) fn processes(&self) -> Vec<Process> {
+        let runs = self.runs.borrow();
+        processes().filter(|process| process.run.is_some_and(|run| runs.contains(&run))).collect()
     }
 }
 
@@ -104,20 +127,24 @@ pub(crate) struct Process {
     pub(crate) pid: u32,
     /// Its command line; a zero byte ends each word.
     pub(crate) command: String,
-    /// Whether a run has started it.
-    pub(crate) marked: bool,
+    /// The process identifier of the run that has started it, from its environment (`WEIR_RUN`).
+    run: Option<u32>,
 }
 
-pub(crate) fn processes() -> impl Iterator<Item = Process> {
+fn processes() -> impl Iterator<Item = Process> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter_map(|entry| {
         let pid = entry.file_name().to_str()?.parse().ok()?;
         let command = fs::read_to_string(entry.path().join("cmdline")).ok()?;
         let environment = fs::read(entry.path().join("environ")).unwrap_or_default();
-        let marked =
-            environment.split(|byte| *byte == 0).any(|variable| variable.starts_with(b"WEIR_RUN="));
-        Some(Process { pid, command, marked })
+        Some(Process { pid, command, run: environment.split(|byte| *byte == 0).find_map(run) })
     })
+}
+
+/// The process identifier in `WEIR_RUN=PID-START`.
+fn run(variable: &[u8]) -> Option<u32> {
+    let mark = std::str::from_utf8(variable).ok()?.strip_prefix("WEIR_RUN=")?;
+    mark.split('-').next()?.parse().ok()
 }
 
 /// Sends a signal, such as `INT`.
@@ -148,7 +175,12 @@ pub(crate) struct Running {
 
 impl Running {
     pub(crate) fn start(args: &[&str]) -> Self {
-        let mut child = Command::new(WEIR).args(args).stdout(Stdio::piped()).spawn().unwrap();
+        Self::of(Command::new(WEIR).args(args))
+    }
+
+    /// As [`start`](Self::start), of a command that becomes the program by `exec`.
+    pub(crate) fn of(command: &mut Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut out = BufReader::new(child.stdout.take().unwrap());
         let mut first = String::new();
         out.read_line(&mut first).unwrap();
@@ -160,5 +192,13 @@ impl Running {
         signal(self.child.id(), name);
         let rest = std::io::read_to_string(self.out).unwrap();
         (rest, self.child.wait().unwrap())
+    }
+
+    /// Stops it by a signal; gives what it wrote to standard error, which is piped.
+    pub(crate) fn stop_with_errors(self, name: &str) -> String {
+        signal(self.child.id(), name);
+        let output = self.child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", said(&output));
+        said(&output)
     }
 }

@@ -3,6 +3,7 @@
 use super::messages::problem;
 use super::{Api, MAX_CLIENTS, REQUEST_BURST, REQUESTS_PER_SECOND};
 use crate::client::Client;
+use crate::places::network;
 use crate::secret::Secret;
 use axum::extract::{Request, State};
 use axum::http::header::{self, HeaderName, HeaderValue};
@@ -64,15 +65,6 @@ impl Admission {
         parts.is_some_and(|(scheme, text)| {
             scheme.eq_ignore_ascii_case("bearer") && token.is(text.trim())
         })
-    }
-}
-
-/// The key of a client's rate limit: the IPv4 address, or the /64 network of the IPv6 address,
-/// because a host can use any number of addresses in its network (RFC 4291 § 2.5.1).
-fn network(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
-        address => address,
     }
 }
 

@@ -63,13 +63,18 @@ fn ask_as(
     token: Option<&str>,
     body: &str,
 ) -> Answer {
-    let mut stream = TcpStream::connect(address).unwrap();
+    let stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     let bearer = token.map_or(String::new(), |token| format!("Authorization: Bearer {token}\r\n"));
+    exchange(stream, host, request, &bearer, body)
+}
+
+/// Sends a request with this host name and these further headers.
+fn exchange(mut stream: TcpStream, host: &str, request: &str, more: &str, body: &str) -> Answer {
     let length = body.len();
     let head = format!(
         "{request} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nContent-Type: application/json\r\n\
-         Content-Length: {length}\r\n{bearer}\r\n"
+         Content-Length: {length}\r\n{more}\r\n"
     );
     // A server that refuses a long request may close the connection before it has read everything.
     let _ = stream.write_all(format!("{head}{body}").as_bytes());
@@ -154,6 +159,30 @@ fn without_a_token_a_foreign_page_gets_no_credentials() {
     for address in addresses {
         let answer = ask_as(address, "example.org", "POST /broker/v1/sessions", None, ASKED);
         assert_eq!(answer.status, 421, "{}", answer.body);
+    }
+}
+
+#[test]
+fn without_a_token_only_the_servers_own_pages_change_something() {
+    let (_server, addresses) = serve(None);
+    for address in addresses {
+        let ask = |request: &str, origin: &str| {
+            let stream = TcpStream::connect(address).unwrap();
+            stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+            let origin = format!("Origin: {origin}\r\n");
+            exchange(stream, &address.to_string(), request, &origin, ASKED)
+        };
+        let own = format!("http://{address}");
+        for origin in ["http://example.org", "null", "http://localhost:1", &format!("{own}.org")] {
+            let refused = ask("POST /broker/v1/sessions", origin);
+            assert_eq!(refused.status, 403, "{origin}: {}", refused.body);
+            assert_eq!(ask("DELETE /broker/v1/sessions/0", origin).status, 403, "{origin}");
+            assert_eq!(ask("GET /broker/v1/health", origin).status, 200, "{origin}");
+        }
+        let given = ask("POST /broker/v1/sessions", &own);
+        assert_eq!(given.status, 201, "{}", given.body);
+        let back = format!("DELETE /broker/v1/sessions/{}", given.json()["id"].as_str().unwrap());
+        assert_eq!(ask(&back, &own).status, 204);
     }
 }
 

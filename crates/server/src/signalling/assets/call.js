@@ -489,7 +489,11 @@ var Panel = class {
 var text2 = (value) => typeof value === "string";
 var object = (value) => typeof value === "object" && value !== null;
 var SHAPES = {
-  welcome: { peer: (value) => typeof value === "boolean", settings: (value) => typeof value === "object" },
+  welcome: {
+    peer: (value) => typeof value === "boolean",
+    settings: (value) => typeof value === "object",
+    key: (value) => value === null || text2(value)
+  },
   "peer-joined": {},
   "peer-left": {},
   offer: { sdp: text2 },
@@ -561,6 +565,13 @@ function fromAddress(query2) {
 function toAddress(fields) {
   const names = Object.keys(DEFAULTS);
   return new URLSearchParams(names.filter((name) => fields[name] !== DEFAULTS[name]).map((name) => [name, fields[name]]));
+}
+function keyOf(room, known) {
+  return room === known.room ? known.key : "";
+}
+function toLink(fields, known) {
+  const key2 = keyOf(fields.room, known);
+  return `?${toAddress(fields)}${key2 && `#${key2}`}`;
 }
 function inCall(joined, form) {
   const { max, priority: priority2, audiopriority } = form;
@@ -637,7 +648,7 @@ var Signalling = class {
   #open() {
     const socket = new WebSocket(`ws://${location.host}/ws/${encodeURIComponent(this.room)}`);
     this.#socket = socket;
-    socket.onopen = () => this.send(this.hello);
+    socket.onopen = () => this.send(this.hello());
     socket.onmessage = (event) => {
       const message = parseMessage(event.data);
       if (!message || this.#closed) return;
@@ -667,9 +678,12 @@ var Signalling = class {
 var PANEL_INTERVAL = 1e3;
 var ALONE = "Nobody else is in the room. Send the link to the other participant, or open it in a second tab.";
 var ManualCall = class {
-  constructor(screen2) {
+  /** `key` is the key of the room in the address; empty if the address has none. */
+  constructor(screen2, key2) {
     this.screen = screen2;
-    fill(this.#form, fromAddress(new URLSearchParams(location.search)));
+    const fields = fromAddress(new URLSearchParams(location.search));
+    this.#known = { room: fields.room, key: key2 };
+    fill(this.#form, fields);
     this.#form.addEventListener("submit", (event) => {
       event.preventDefault();
       void this.#join();
@@ -693,6 +707,8 @@ var ManualCall = class {
   #media = null;
   #signalling = null;
   #call = null;
+  /** The room of the address or the room that was joined last, with its key. */
+  #known;
   /** The form when the room was joined; null in the lobby. */
   #joined = null;
   /** The settings of the call; null until the room is joined. */
@@ -717,7 +733,7 @@ var ManualCall = class {
   /** Updates the address and the form, and applies a changed maximum bitrate or priority to the call. */
   #changed() {
     const fields = this.#fields();
-    history.replaceState(null, "", `?${toAddress(fields)}`);
+    this.#showAddress(fields);
     part("region-field", HTMLLabelElement).hidden = !isBrokered(fields);
     this.#disableFields(fields);
     if (!this.#settings) return;
@@ -727,6 +743,16 @@ var ManualCall = class {
     if (!this.#call) return this.screen.status(ALONE);
     this.#call.reconfigure(this.#settings);
     this.#state(this.#call.state);
+  }
+  /** Shows the address of the page, and the link for the other participant. */
+  #showAddress(fields) {
+    history.replaceState(null, "", toLink(fields, this.#known));
+    const link = part("room-link", HTMLAnchorElement);
+    link.href = link.textContent = this.#link(fields);
+  }
+  /** The link for the other participant, who may be in another region. */
+  #link(fields) {
+    return `${location.origin}/call${toLink({ ...fields, region: DEFAULTS.region }, this.#known)}`;
   }
   /**
    * Disables fields: all of them while joining, the fixed ones during a call, and those of the video
@@ -762,7 +788,11 @@ var ManualCall = class {
     this.#showView("call");
     this.screen.status("Joining the room…");
     for (const id of ["room-name", "room-title-name"]) part(id, HTMLElement).textContent = fields.room;
-    this.#signalling = new Signalling(fields.room, { type: "hello" }, true, {
+    const hello = () => {
+      const key2 = keyOf(fields.room, this.#known);
+      return { type: "hello", ...key2 && { key: key2 } };
+    };
+    this.#signalling = new Signalling(fields.room, hello, true, {
       message: (message) => this.#take(message),
       lost: () => {
         this.#serverLost = this.#call !== null;
@@ -797,6 +827,7 @@ var ManualCall = class {
       case "welcome":
         if (this.#serverLost && this.#call) this.#drop();
         this.#serverLost = false;
+        this.#opened(message.key);
         this.screen.status(message.peer ? "Calling…" : ALONE);
         break;
       case "peer-joined":
@@ -824,6 +855,12 @@ var ManualCall = class {
       case "stop":
         break;
     }
+  }
+  /** The server has told the key of the room. */
+  #opened(key2) {
+    const fields = this.#fields();
+    this.#known = { room: fields.room, key: key2 ?? "" };
+    this.#showAddress(fields);
   }
   #begin(caller) {
     this.#drop();
@@ -899,7 +936,7 @@ var ManualCall = class {
     });
   }
   async #copy() {
-    const link = `${location.origin}/call?${toAddress({ ...this.#fields(), region: DEFAULTS.region })}`;
+    const link = this.#link(this.#fields());
     try {
       await navigator.clipboard.writeText(link);
       this.#note("Link copied.");
@@ -942,7 +979,7 @@ var MeasuredCall = class {
   constructor(room, role2, key2, screen2) {
     this.role = role2;
     this.screen = screen2;
-    this.#signalling = new Signalling(room, { type: "hello", role: role2, key: key2 }, false, {
+    this.#signalling = new Signalling(room, () => ({ type: "hello", role: role2, key: key2 }), false, {
       message: (message) => this.#take(message),
       lost: () => this.#over || this.#end("The connection to the server is lost.", true)
     });
@@ -1053,7 +1090,6 @@ var MeasuredCall = class {
 
 // src/main.ts
 var key = location.hash.slice(1);
-if (key) history.replaceState(null, "", location.pathname + location.search);
 var screen = {
   status(text3, isError = false) {
     const element = part("status", HTMLElement);
@@ -1071,10 +1107,11 @@ var screen = {
 var query = new URLSearchParams(location.search);
 var role = query.get("role");
 if ((role === "caller" || role === "callee") && key) {
+  history.replaceState(null, "", location.pathname + location.search);
   document.body.dataset.view = "measured";
   part("videos", HTMLElement).hidden = false;
   part("settings", HTMLFormElement).hidden = true;
   new MeasuredCall(query.get("room") ?? "", role, key, screen);
 } else {
-  new ManualCall(screen);
+  new ManualCall(screen, key);
 }

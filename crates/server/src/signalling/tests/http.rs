@@ -28,18 +28,24 @@ fn every_page_has_the_security_headers() {
         let (head, body) = get(&served, path);
         assert!(head.starts_with("http/1.1 200"), "{path}: {head}");
         assert!(!body.is_empty(), "{path}");
-        let wanted = [
-            "content-security-policy: default-src 'none'; script-src 'self';",
-            "frame-ancestors 'none'",
-            "x-content-type-options: nosniff",
-            "x-frame-options: deny",
-            "referrer-policy: no-referrer",
-            "cross-origin-opener-policy: same-origin",
-            "cross-origin-resource-policy: same-origin",
-        ];
-        for header in wanted {
-            assert!(head.contains(header), "{path} has no '{header}': {head}");
-        }
+        has_security_headers(&head);
+        assert!(head.contains("default-src 'none'; script-src 'self';"), "{path}: {head}");
+    }
+}
+
+fn has_security_headers(head: &str) {
+    let wanted = [
+        "content-security-policy: default-src 'none';",
+        "frame-ancestors 'none'",
+        "x-content-type-options: nosniff",
+        "x-frame-options: deny",
+        "referrer-policy: no-referrer",
+        "cache-control: no-store",
+        "cross-origin-opener-policy: same-origin",
+        "cross-origin-resource-policy: same-origin",
+    ];
+    for header in wanted {
+        assert!(head.contains(header), "no '{header}': {head}");
     }
 }
 
@@ -53,11 +59,20 @@ fn a_request_with_a_foreign_host_name_is_refused() {
             "{host}: {head}"
         );
         assert!(!String::from_utf8(body).unwrap().contains("<html"));
+        has_security_headers(&head);
     }
     let mut request = served.request("a");
     request.headers_mut().insert("host", "example.org".parse().unwrap());
     request.headers_mut().insert("origin", "http://example.org".parse().unwrap());
     assert_eq!(status(&served, request), 421);
+}
+
+#[test]
+fn an_answer_to_a_foreign_page_has_the_security_headers() {
+    let lines = ["POST / HTTP/1.1", "Host: localhost", "Origin: http://example.org"];
+    let (head, _) = ask(&serve(), &lines);
+    assert!(head.starts_with("http/1.1 403"), "{head}");
+    has_security_headers(&head);
 }
 
 #[test]

@@ -1,22 +1,19 @@
 use super::relay::join;
 use super::{Message, PATIENCE, serve};
 use crate::signalling::{
-    CallRole, MAX_MESSAGE, MAX_NOTE, MAX_NOTES, MAX_ROOMS, MAX_STATS_MESSAGE, MESSAGE_BURST,
-    PageEvent, RoomError,
+    CallRole, MAX_MESSAGE, MAX_NOTE, MAX_NOTES, MAX_STATS_MESSAGE, MESSAGE_BURST, PageEvent,
 };
 use serde_json::json;
 
 #[test]
 fn a_third_page_is_refused_because_the_room_is_full() {
     let served = serve();
-    // Waits after each page: each connection is a task of its own, so the server could otherwise
-    // handle the second page first.
-    let mut two = [(); 2].map(|()| {
-        let mut page = served.enter("a");
-        assert_eq!(page.hear()["type"], "welcome");
-        page
-    });
-    assert_eq!(served.enter("a").refused(), "room-full");
+    let mut first = served.enter("a");
+    let opened = first.welcome();
+    let mut second = served.follow("a", &opened);
+    second.welcome();
+    assert_eq!(served.follow("a", &opened).refused(), "room-full");
+    let mut two = [first, second];
     // The two pages in the room are not disturbed.
     assert_eq!(two[0].hear()["type"], "peer-joined");
     two[1].say(&json!({"type": "bye"}));
@@ -29,25 +26,6 @@ fn an_invalid_room_name_is_refused() {
     for name in ["A", "a_b", "%2e%2e", "a%20b", "a%2fb", "%3Cscript%3E", &"x".repeat(65)] {
         assert_eq!(served.enter(name).refused(), "room-name", "{name}");
     }
-}
-
-#[test]
-fn the_number_of_rooms_is_limited() {
-    let served = serve();
-    let mut pages: Vec<_> =
-        (0..MAX_ROOMS).map(|number| served.enter(&format!("room-{number}"))).collect();
-    pages.iter_mut().for_each(|page| assert_eq!(page.hear()["type"], "welcome"));
-    assert_eq!(served.enter("one-more").refused(), "too-many-rooms");
-    assert_eq!(
-        served.server.reserve_room("one-more", Default::default()).err(),
-        Some(RoomError::TooMany)
-    );
-    // A room is free again after its page has left, which may take a moment.
-    pages[0].0.close(None).unwrap();
-    while pages[0].0.read().is_ok() {}
-    drop(pages.remove(0));
-    let free = (0..100).any(|_| served.enter("one-more").hear()["type"] == "welcome");
-    assert!(free);
 }
 
 #[test]

@@ -59,10 +59,17 @@ impl Served {
         Page(socket)
     }
 
-    /// A page that has sent `hello`.
+    /// A page that has sent `hello`, to open a room.
     fn enter(&self, room: &str) -> Page {
         let mut page = self.page(room);
         page.say(&json!({"type": "hello"}));
+        page
+    }
+
+    /// A page that has sent `hello` with the key of the room, which the first page has received.
+    fn follow(&self, room: &str, welcome: &Value) -> Page {
+        let mut page = self.page(room);
+        page.say(&json!({"type": "hello", "key": welcome["key"]}));
         page
     }
 }
@@ -93,6 +100,13 @@ impl Page {
                 Err(error) => panic!("{error}"),
             }
         }
+    }
+
+    /// The server's answer to `hello`.
+    fn welcome(&mut self) -> Value {
+        let welcome = self.hear();
+        assert_eq!(welcome["type"], "welcome", "{welcome}");
+        welcome
     }
 
     /// Checks that the server refuses the page; gives the reason.

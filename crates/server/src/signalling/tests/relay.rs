@@ -26,9 +26,13 @@ pub(super) fn join(served: &Served, measured: &MeasuredRoom, role: CallRole) -> 
 fn two_pages_of_a_room_receive_each_others_messages() {
     let served = serve();
     let mut first = served.enter("monday");
-    assert_eq!(first.hear(), json!({"type": "welcome", "peer": false, "settings": null}));
-    let mut second = served.enter("monday");
-    assert_eq!(second.hear(), json!({"type": "welcome", "peer": true, "settings": null}));
+    let opened = first.welcome();
+    let key = &opened["key"];
+    let welcome =
+        |peer| json!({"type": "welcome", "peer": peer, "settings": null, "key": key.clone()});
+    assert_eq!(opened, welcome(false));
+    let mut second = served.follow("monday", &opened);
+    assert_eq!(second.hear(), welcome(true));
     assert_eq!(first.hear(), json!({"type": "peer-joined"}));
 
     let candidate = json!({"candidate": "candidate:1 1 udp 1 10.0.0.1 9 typ host", "sdpMid": "0",
@@ -46,7 +50,7 @@ fn two_pages_of_a_room_receive_each_others_messages() {
     drop(first);
     assert_eq!(second.hear(), json!({"type": "peer-left"}));
 
-    let mut third = served.enter("monday");
+    let mut third = served.follow("monday", &opened);
     assert_eq!(third.hear()["peer"], true);
     assert_eq!(second.hear(), json!({"type": "peer-joined"}));
 }
@@ -54,11 +58,18 @@ fn two_pages_of_a_room_receive_each_others_messages() {
 #[test]
 fn messages_stay_within_their_room() {
     let served = serve();
-    let mut pages = ["a", "b", "a", "b"].map(|room| {
+    let [(page_a, opened_a), (page_b, opened_b)] = ["a", "b"].map(|room| {
         let mut page = served.enter(room);
-        assert_eq!(page.hear()["type"], "welcome");
+        let opened = page.welcome();
+        (page, opened)
+    });
+    let others = [("a", opened_a), ("b", opened_b)].map(|(room, opened)| {
+        let mut page = served.follow(room, &opened);
+        page.welcome();
         page
     });
+    let [other_a, other_b] = others;
+    let mut pages = [page_a, page_b, other_a, other_b];
     assert_eq!(pages[0].hear()["type"], "peer-joined");
     assert_eq!(pages[1].hear()["type"], "peer-joined");
     pages[0].say(&json!({"type": "offer", "sdp": "of a"}));
@@ -79,8 +90,8 @@ fn listeners_share_the_rooms() {
     let Served { server, log, .. } = serve();
     let second = Served { server, address, log };
     let mut first = served.enter("a");
-    assert_eq!(first.hear()["type"], "welcome");
-    assert_eq!(second.enter("a").hear()["peer"], true);
+    let opened = first.welcome();
+    assert_eq!(second.follow("a", &opened).hear()["peer"], true);
     assert_eq!(first.hear()["type"], "peer-joined");
 }
 
@@ -138,6 +149,44 @@ fn a_run_controls_a_measured_call_and_receives_its_events() {
     assert_eq!(caller.hear()["type"], "peer-left");
     drop(measured);
     assert_eq!(caller.refused(), "over");
+}
+
+#[test]
+fn who_knows_only_the_name_of_a_room_cannot_join() {
+    let served = serve();
+    let mut first = served.enter("monday");
+    let opened = first.welcome();
+    let key = opened["key"].as_str().unwrap();
+    assert!(key.len() == 32 && key.bytes().all(|byte| byte.is_ascii_hexdigit()), "128 bits: {key}");
+    let wrong = "0".repeat(32);
+    for key in [None, Some(""), Some(&key[1..]), Some(&key.to_uppercase()), Some(wrong.as_str())] {
+        let mut stranger = served.page("monday");
+        stranger.say(&json!({"type": "hello", "key": key}));
+        assert_eq!(stranger.refused(), "no-key", "{key:?}");
+    }
+    let mut stranger = served.page("monday");
+    stranger.say(&json!({"type": "hello", "role": "callee", "key": key}));
+    assert_eq!(stranger.refused(), "no-key");
+    // The page in the room has noticed nothing.
+    assert_eq!(served.follow("monday", &opened).hear()["peer"], true);
+    assert_eq!(first.hear()["type"], "peer-joined");
+    assert_ne!(served.enter("tuesday").welcome()["key"], opened["key"]);
+}
+
+#[test]
+fn a_link_leads_to_its_room_again_after_all_have_left() {
+    let opened = serve().enter("monday").welcome();
+    // Another server, as after a restart.
+    let served = serve();
+    let mut first = served.follow("monday", &opened);
+    let again = first.welcome();
+    assert_eq!((&again["key"], &again["peer"]), (&opened["key"], &json!(false)));
+    assert_eq!(served.follow("monday", &opened).hear()["peer"], true);
+    assert_eq!(first.hear()["type"], "peer-joined");
+    assert_eq!(served.enter("monday").refused(), "no-key");
+    let mut short = served.page("tuesday");
+    short.say(&json!({"type": "hello", "key": "0123456789abcdef"}));
+    assert_eq!(short.refused(), "no-key", "a key that the server did not make");
 }
 
 #[test]
