@@ -105,7 +105,8 @@ pub struct Upload {
 
 /// A TCP flow of an experiment as an upload program of the same name, with its bytes, on and off,
 /// congestion control, mark and times. `ecn`, `receive_window` and `hz` are settings of the hosts
-/// (net.ipv4.tcp_ecn, net.ipv4.tcp_rmem, CONFIG_HZ) and are ignored. `None` for a flow of web pages.
+/// (net.ipv4.tcp_ecn, net.ipv4.tcp_rmem, CONFIG_HZ) and are ignored. `None` for a flow of web
+/// pages.
 #[must_use]
 pub fn upload_of(flow: &TcpConfig) -> Option<Program> {
     let TcpApplication::Stream(source) = flow.application else { return None };
