@@ -82,7 +82,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     out.finish()?;
     if let Some(path) = args.output.as_ref().filter(|_| !ranked.is_empty()) {
         let sections =
-            ranked.iter().map(|shown| shown.advice.section(&shown.ranks, &args.dev));
+            ranked.iter().map(|shown| shown.advice.section(&shown.ranks, &args.dev.word()));
         super::report::write(
             path,
             "Remedies for the call and their cost",
@@ -307,7 +307,7 @@ impl<'a> Shown<'a> {
             set: set.unwrap_or_default(),
             tc: self
                 .advice
-                .tc(remedy, &self.args.dev)
+                .tc(remedy, &self.args.dev.word())
                 .into_iter()
                 .map(|queue| queue.tc)
                 .collect(),
@@ -345,7 +345,7 @@ impl<'a> Shown<'a> {
     /// The commands or settings of the best remedy.
     fn recipe(&self, out: &mut Output) -> Result<(), Failure> {
         let best = self.ranks.first().and_then(|rank| rank.remedy);
-        for queue in self.advice.tc(best, &self.args.dev) {
+        for queue in self.advice.tc(best, &self.args.dev.word()) {
             out.line("")?;
             super::tc::print(out, "", &queue)?;
         }

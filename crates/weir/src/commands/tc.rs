@@ -9,7 +9,7 @@ pub(crate) fn run(args: &Tc) -> Result<ExitCode, Failure> {
     let mut out = Output::new();
     let mut written = 0;
     for cell in experiment.cells() {
-        let queues = cell.gateway_queues(&args.dev);
+        let queues = cell.gateway_queues(&args.dev.word());
         let wanted =
             queues.iter().filter(|queue| args.line.as_ref().is_none_or(|line| *line == queue.line));
         for queue in wanted {
