@@ -1,8 +1,8 @@
 use crate::cli::List;
 use crate::failure::Failure;
 use crate::output::{Output, Rows};
+use experiment::Outline;
 use experiment::controllers::{Changes, Improvement, Profile, improvements, profiles};
-use experiment::{self, Experiment};
 use lab::claims::Catalogue;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -149,8 +149,8 @@ fn remarks(meta: &RunMeta) -> String {
 fn experiments(out: &mut Output, json: bool) -> Result<(), Failure> {
     let catalogue = Catalogue::embedded()?;
     let mut rows = Rows::new(["experiment", "what", "cells × runs", "claims"]);
-    for name in experiment::names() {
-        let row = row(&lab::open(name)?, &catalogue);
+    for outline in experiment::names().iter().filter_map(|name| Outline::of(name)) {
+        let row = row(outline?, &catalogue);
         if json {
             out.json(&row)?;
         } else {
@@ -166,21 +166,16 @@ fn experiments(out: &mut Output, json: bool) -> Result<(), Failure> {
     if json { Ok(()) } else { out.table(&rows) }
 }
 
-fn row(experiment: &Experiment, catalogue: &Catalogue) -> Row {
-    let claims = catalogue.of_experiment(&experiment.name).map(|claim| ClaimRow {
+fn row(outline: Outline, catalogue: &Catalogue) -> Row {
+    let claims = catalogue.of_experiment(&outline.name).map(|claim| ClaimRow {
         id: claim.id.clone(),
         location: claim.location.clone(),
         published: claim.published.clone(),
         check: claim.check.clone(),
     });
-    Row {
-        name: experiment.name.clone(),
-        title: experiment.title.clone(),
-        source: experiment.source.clone(),
-        cells: experiment.cells().len(),
-        runs: experiment.runs,
-        claims: claims.collect(),
-    }
+    let claims = claims.collect();
+    let Outline { name, title, source, runs, cells } = outline;
+    Row { name, title, source, cells, runs, claims }
 }
 
 fn controllers(out: &mut Output, json: bool) -> Result<(), Failure> {
