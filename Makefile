@@ -36,7 +36,7 @@ lint:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --exclude weir --no-deps --locked --quiet
 	./scripts/columns
 	./scripts/book
-	./scripts/licences
+	./scripts/deny
 	./scripts/pages
 
 unit:

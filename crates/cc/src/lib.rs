@@ -12,6 +12,8 @@
 //! Sizes are those of RTP packets: header, extensions and payload, without UDP and IP, as in
 //! libwebrtc.
 
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+
 mod api;
 mod profile;
 mod registry;

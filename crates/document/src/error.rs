@@ -1,7 +1,8 @@
-use crate::did_you_mean;
+use crate::{did_you_mean, shown};
 use std::fmt;
 
-/// An error in a file. Prints as `file:line: key: reason; suggestion`.
+/// An error in a file. Prints as `file:line: key: reason; suggestion`, on one line and with control
+/// characters as escapes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileError {
     /// The file name as given by the user; empty if the text has no name.
@@ -31,8 +32,8 @@ impl FileError {
     }
 }
 
-impl fmt::Display for FileError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl FileError {
+    fn write(&self, f: &mut impl fmt::Write) -> fmt::Result {
         f.write_str(&self.path)?;
         if let Some(line) = self.line {
             write!(f, ":{line}")?;
@@ -43,12 +44,20 @@ impl fmt::Display for FileError {
         if !self.key.is_empty() {
             write!(f, "{}: ", self.key)?;
         }
-        // The message stays on one line, even if it quotes a text with line breaks.
-        f.write_str(&self.reason.replace(['\n', '\r'], " "))?;
+        f.write_str(&self.reason)?;
         if !self.suggestion.is_empty() {
-            write!(f, "; {}", self.suggestion.replace(['\n', '\r'], " "))?;
+            write!(f, "; {}", self.suggestion)?;
         }
         Ok(())
+    }
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = String::new();
+        self.write(&mut text)?;
+        // Each part may quote the file: a value of many lines, a key with a line break.
+        f.write_str(&shown::message(&text))
     }
 }
 

@@ -3,11 +3,14 @@
 //!
 //! `text ─▶ node (a tree with lines) ─▶ reader (typed values, unknown keys refused)`
 
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+
 mod asked;
 mod error;
 mod node;
 mod path;
 mod reader;
+pub mod shown;
 mod value;
 mod write;
 

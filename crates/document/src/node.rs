@@ -196,7 +196,8 @@ pub fn parse(text: &str) -> Result<Node, Fault> {
     let lines = Lines::of(text);
     let table = DeTable::parse(text).map_err(|error| {
         let line = error.span().map_or(1, |span| lines.number(span.start));
-        Fault::new(Location::Line(line), "", format!("not TOML: {}", error.message()), "")
+        let message = error.message().replace('\n', " ");
+        Fault::new(Location::Line(line), "", format!("not TOML: {message}"), "")
     })?;
     Ok(Node { value: Value::Table(lines.table(table.get_ref())?), location: Location::Line(1) })
 }

@@ -1,6 +1,8 @@
 use super::{Fault, Location, Node, Problem, Table, Value, ValueError, asked};
 use std::str::FromStr;
-use units::{Bitrate, Bytes, Dbm, Decibels, Duration, Frequency, Metres, Ratio, Speed, Time};
+use units::{
+    Bitrate, Bytes, Dbm, Decibels, Duration, Frequency, Metres, ParseError, Ratio, Speed, Time,
+};
 
 /// Reads the keys of a table and refuses the keys that were not asked for.
 pub struct Reader<'a> {
@@ -226,14 +228,28 @@ quantities! {
 }
 
 impl FromNode for Ratio {
-    const WHAT: &'static str = "a share such as \"5%\"";
+    const WHAT: &'static str = "a share such as \"5%\" or 0.05";
     fn from_node(node: &Node) -> Option<Result<Self, ValueError>> {
-        match node.value {
-            Value::Real(number) => Some(number.to_string().parse().map_err(ValueError::from)),
-            Value::Integer(number) => Some(number.to_string().parse().map_err(ValueError::from)),
-            _ => quantity(node),
+        match &node.value {
+            Value::Real(number) => Some(Self::try_from(*number).map_err(ValueError::from)),
+            #[expect(clippy::cast_precision_loss, reason = "only 0 and 1 are shares")]
+            Value::Integer(number) => {
+                Some(Self::try_from(*number as f64).map_err(ValueError::from))
+            }
+            Value::Text(text) => Some(text.parse().map_err(|error| bare_share(text, error))),
+            _ => None,
         }
     }
+}
+
+/// The error about a text that is no share. For a number without a unit, the suggestion is the share
+/// that is probably meant: below 1 a share of 1, otherwise a percentage.
+fn bare_share(text: &str, error: ParseError) -> ValueError {
+    let Ok(number) = text.trim().parse::<f64>() else { return error.into() };
+    let share =
+        if number < 1.0 { Ratio::try_from(number) } else { format!("{}%", text.trim()).parse() };
+    let Ok(share) = share else { return error.into() };
+    ValueError::BareShare { text: text.to_owned(), percent: share, number: share.as_f64() }
 }
 
 impl FromNode for bool {

@@ -1,5 +1,5 @@
 use std::convert::Infallible;
-use units::ParseError;
+use units::{ParseError, Ratio};
 
 /// Why a value cannot be read as a type, although it has the right kind.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -10,6 +10,16 @@ pub enum ValueError {
     /// The text is neither of two quantities; the example is one of the second.
     #[error("{0}, or {1}")]
     Neither(Box<ValueError>, &'static str),
+    /// The text is a share without a unit, which could mean two shares.
+    #[error("\"{text}\" has no unit; write \"{percent}\" or {number}")]
+    BareShare {
+        /// The text.
+        text: String,
+        /// The share that is probably meant.
+        percent: Ratio,
+        /// The same share as a number.
+        number: f64,
+    },
     /// The number is infinite or not-a-number.
     #[error("{0} is not a finite number")]
     NotFinite(f64),

@@ -12,6 +12,8 @@
 //! sees sizes, addresses, ports, DSCP and ECN, and returns the time at which it next has to run.
 //! All unsafe code outside of tests is in this crate.
 
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+
 mod abilities;
 mod buffers;
 mod clock;

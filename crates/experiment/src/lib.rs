@@ -6,6 +6,8 @@
 //! Files are checked completely here. An error names the file, line and key, and suggests a fix.
 //! `docs/guides/experiments.md` describes the format.
 
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+
 mod access;
 mod advise;
 mod audio;
@@ -24,6 +26,7 @@ mod lte;
 mod measure;
 mod name;
 mod origins;
+mod outline;
 mod programs;
 mod quick;
 mod scenario;
@@ -49,6 +52,7 @@ pub use endpoint::{Browser, Endpoint, Native, UnknownEndpoint};
 pub use gateway::GatewayQueue;
 pub use measure::{MAX_FRAME_RATE, MAX_SIZE, Measure};
 pub use origins::Origins;
+pub use outline::Outline;
 pub use programs::{
     Iperf3, Program, ProgramKind, UPLOAD_PORT, UPLOAD_SAMPLE_INTERVAL, Upload, servers, upload_of,
 };

@@ -98,3 +98,38 @@ fn jitter(node: &Node, path: &str) -> Result<JitterConfig, Fault> {
     table.finish()?;
     Ok(config)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::Experiment;
+
+    /// What happens to a line with this loss.
+    fn with_loss(loss: &str) -> Result<Experiment, String> {
+        let text = format!(
+            "title = \"t\"\nduration = \"9s\"\n[host.a]\nup = {{ loss = {loss} }}\n[host.b]\n[call.c]\nfrom = \"a\"\nto = \"b\"\n"
+        );
+        Experiment::parse(&text, "x.toml").map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_share_in_quotes_needs_its_unit() {
+        for loss in
+            ["\"1%\"", "\"1 %\"", "\"100%\"", "0.01", "0", "1", "[{ at = \"0s\", value = \"5%\" }]"]
+        {
+            with_loss(loss).unwrap();
+        }
+        for (loss, reason) in [
+            ("\"1\"", "\"1\" has no unit; write \"1%\" or 0.01"),
+            ("\"0.05\"", "\"0.05\" has no unit; write \"5%\" or 0.05"),
+            ("\"120\"", "'120' is not a share such as 5%, at most 100%"),
+            ("\"5 s\"", "'5 s' is not a share such as 5%, at most 100%"),
+            ("1.5", "'1.5' is not a share from 0 to 1 such as 0.05"),
+        ] {
+            assert_eq!(with_loss(loss).unwrap_err(), format!("x.toml:4: host.a.up.loss: {reason}"));
+            let changing = with_loss(&format!("[{{ at = \"0s\", value = {loss} }}]"));
+            assert!(changing.unwrap_err().ends_with(reason));
+            let bursts = format!("{{ model = \"gilbert-elliott\", p = {loss}, r = \"30%\" }}");
+            assert!(with_loss(&bursts).unwrap_err().ends_with(reason));
+        }
+    }
+}

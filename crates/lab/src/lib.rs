@@ -1,6 +1,8 @@
 //! The laboratory: runs of experiments, the claims of the literature, remedies, figures, and the
 //! comparison of stored runs.
 
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+
 pub mod claims;
 mod claims_report;
 pub mod comparison;

@@ -5,6 +5,8 @@
 //! (`rtt_p95` is the statistic `p95` of the quantity `rtt`). To add a metric, write a function and
 //! add an entry to `SCALARS` or `QUANTITIES`.
 
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+
 mod delays;
 mod disturbance;
 mod error;

@@ -29,6 +29,8 @@
 //! assert_eq!(log.0, [Time::from_millis(10)], "the first packet takes its serialisation time");
 //! ```
 
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+
 mod access;
 mod accounting;
 mod agenda;

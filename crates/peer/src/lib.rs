@@ -53,6 +53,8 @@
 //! # }
 //! ```
 
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+
 mod assembly;
 mod audio;
 mod audio_reports;

@@ -9,6 +9,8 @@
 //! This crate knows neither experiments nor controllers. The caller fills in [`Report`]. A new kind
 //! of figure implements [`Drawable`] in one file of `figure/`.
 
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+
 mod anchor;
 mod claims;
 mod compared;

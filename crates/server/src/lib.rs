@@ -3,6 +3,8 @@
 //!
 //! Both listen only on loopback addresses by default, and limit each client.
 
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+
 pub mod broker;
 mod client;
 mod connections;

@@ -4,6 +4,8 @@
 //!
 //! [`run`] takes a scenario and returns its records. One simulation runs on one thread.
 
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+
 pub mod codec;
 pub mod payload;
 pub mod recording;

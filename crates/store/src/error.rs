@@ -26,7 +26,7 @@ pub enum Fault {
     #[error("cannot be opened: {0}; name a file in a folder that exists and is writable")]
     Unopenable(OpenError),
     /// The file is not an SQLite database.
-    #[error("is not a store but a file of another kind; name another file")]
+    #[error("is not a Weir store but a file of another kind; name another file")]
     NotADatabase,
     /// The file is the database of another program.
     #[error("is the database of another program; name another file")]

@@ -16,6 +16,8 @@
 //! # Ok::<(), store::StoreError>(())
 //! ```
 
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+
 mod blob;
 mod error;
 pub mod export;
@@ -30,6 +32,8 @@ pub use error::{Damage, Fault, OpenError, StoreError};
 use rusqlite::{Connection, OpenFlags};
 use sim::Recording;
 use std::fmt;
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use units::{Duration, Seed};
@@ -206,6 +210,9 @@ impl Store {
         if !create && !path.exists() {
             return Err(wrong(Fault::Missing));
         }
+        if !is_empty_or_database(path) {
+            return Err(wrong(Fault::NotADatabase));
+        }
         let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         flags.set(OpenFlags::SQLITE_OPEN_CREATE, create);
         // SQLite gives `:memory:` and `file:…` a special meaning, unless they begin with `./`.
@@ -306,6 +313,21 @@ impl Store {
     fn error(&self, fault: Fault) -> StoreError {
         StoreError::new(&self.path, fault)
     }
+}
+
+/// Whether SQLite may open the file. A path that is not a readable file is left to SQLite, which
+/// says why. SQLite takes a file without a complete page for an empty database and overwrites it.
+fn is_empty_or_database(path: &Path) -> bool {
+    // The first bytes of a database, and the size of its smallest page (sqlite.org/fileformat.html,
+    // sections 1.3.1 and 1.3.2).
+    const MAGIC: &[u8] = b"SQLite format 3\0";
+    const SMALLEST_PAGE: u64 = 512;
+    let size = path.metadata().ok().filter(std::fs::Metadata::is_file).map_or(0, |file| file.len());
+    let mut head = Vec::new();
+    let read = |file: File| file.take(MAGIC.len() as u64).read_to_end(&mut head);
+    size == 0
+        || File::open(path).and_then(read).is_err()
+        || (size >= SMALLEST_PAGE && head == MAGIC)
 }
 
 /// Why SQLite could not open `path`. SQLite itself does not tell.

@@ -347,6 +347,14 @@ fn a_file_that_is_not_a_store_is_not_changed() {
     assert_says(&Store::open(&path).unwrap_err(), &path, &["another kind", "name another file"]);
     assert_eq!(fs::read_to_string(&path).unwrap(), text);
 
+    // SQLite takes a file without a complete page for an empty database.
+    for short in ["x", "SQLite format 3\0", "title = \"t\""] {
+        fs::write(&path, short).unwrap();
+        assert_eq!(Store::create_or_open(&path).unwrap_err().fault, Fault::NotADatabase);
+        assert_says(&Store::open(&path).unwrap_err(), &path, &["is not a Weir store"]);
+        assert_eq!(fs::read_to_string(&path).unwrap(), short);
+    }
+
     let foreign = folder.path().join("foreign");
     Connection::open(&foreign)
         .unwrap()
@@ -425,6 +433,7 @@ struct SmallDisk(TempDir);
 
 impl SmallDisk {
     /// `None`, with a line, where only root may mount.
+    #[expect(clippy::disallowed_methods, reason = "printed past the capture of the test runner")]
     fn mount(bytes: u64) -> Option<Self> {
         let folder = tempdir().unwrap();
         let size = format!("size={bytes}");

@@ -14,6 +14,8 @@
 //! assert_eq!((Time::ZERO + Duration::from_millis(25)).to_string(), "25ms");
 //! ```
 
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+
 mod bitrate;
 mod bytes;
 mod parse;

@@ -1,7 +1,11 @@
 //! Parses a quantity: a decimal number and its unit. The conversion is exact and uses no floating
 //! point.
 
+use crate::Bytes;
 use std::fmt;
+
+/// A longer text is cut in messages, in characters. No quantity is as long.
+const MAX_QUOTED: usize = 60;
 
 /// A text is not a quantity of the expected type. The message names the text and gives examples
 /// that parse.
@@ -13,7 +17,11 @@ pub struct ParseError {
 
 impl ParseError {
     pub(crate) fn new(text: &str, expected: &'static str) -> Self {
-        Self { text: text.to_owned(), expected }
+        let text = match text.char_indices().nth(MAX_QUOTED) {
+            Some((end, _)) => format!("{}… ({})", &text[..end], Bytes::new(text.len() as u64)),
+            None => text.to_owned(),
+        };
+        Self { text, expected }
     }
 }
 

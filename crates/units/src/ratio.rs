@@ -1,8 +1,9 @@
-use crate::{ParseError, parse};
+use crate::{ParseError, quantity};
 use std::fmt;
 use std::str::FromStr;
 
-/// A share between 0 and 1, stored in billionths. Parses `5%` and `0.05`.
+/// A share between 0 and 1, stored in billionths. Parses `5%`. A text without a unit is refused,
+/// because `1` could be 1 % or 100 %.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Ratio(u32);
@@ -39,16 +40,24 @@ impl Ratio {
 impl FromStr for Ratio {
     type Err = ParseError;
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        const EXPECTED: &str = "a share such as 5% or 0.05, at most 100%";
-        let parts = parse::quantity(text, EXPECTED, |unit| match unit {
-            "" => Some(u64::from(PARTS)),
-            "%" => Some(u64::from(PARTS / 100)),
-            _ => None,
-        })?;
-        match u32::try_from(parts) {
-            Ok(parts) if parts <= PARTS => Ok(Self(parts)),
-            _ => Err(ParseError::new(text, EXPECTED)),
-        }
+        parse(text, "a share such as 5%, at most 100%", "%", PARTS / 100)
+    }
+}
+
+impl TryFrom<f64> for Ratio {
+    type Error = ParseError;
+    /// The exact share, such as 0.05; an error outside 0…1 and for fractions of a billionth.
+    fn try_from(value: f64) -> Result<Self, ParseError> {
+        parse(&value.to_string(), "a share from 0 to 1 such as 0.05", "", PARTS)
+    }
+}
+
+fn parse(text: &str, expected: &'static str, unit: &str, scale: u32) -> Result<Ratio, ParseError> {
+    let scale_of = |found: &str| (found == unit).then_some(u64::from(scale));
+    let parts = quantity(text, expected, scale_of)?;
+    match u32::try_from(parts) {
+        Ok(parts) if parts <= PARTS => Ok(Ratio(parts)),
+        _ => Err(ParseError::new(text, expected)),
     }
 }
 

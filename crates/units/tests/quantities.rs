@@ -65,9 +65,20 @@ fn refuses_nonsense() {
     {
         assert!(text.parse::<Duration>().is_err(), "{text}");
     }
-    for text in ["101%", "1.5", "-5%", "%"] {
+    for text in ["101%", "1.5", "-5%", "%", "1", "0.05", "5 s", "5 %%"] {
         assert!(text.parse::<Ratio>().is_err(), "{text}");
     }
+    for number in [-0.1, 1.5, 1e-10, f64::NAN, f64::INFINITY] {
+        assert!(Ratio::try_from(number).is_err(), "{number}");
+    }
+    assert_eq!(Ratio::try_from(0.05), "5 %".parse());
+}
+
+#[test]
+fn a_long_text_is_cut_in_the_message() {
+    let message = "x".repeat(500_000).parse::<Bitrate>().unwrap_err().to_string();
+    let shown = format!("'{}… (500kB)' is not a rate", "x".repeat(60));
+    assert!(message.starts_with(&shown), "{message}");
 }
 
 #[test]

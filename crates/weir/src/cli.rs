@@ -2,6 +2,7 @@
 mod absent;
 mod advise;
 mod compare;
+mod device;
 #[cfg(feature = "testbed")]
 mod real_time;
 #[cfg(feature = "server")]
@@ -20,6 +21,7 @@ pub(crate) use absent::{
 pub(crate) use advise::Advise;
 use clap::{Args, Parser, Subcommand};
 pub(crate) use compare::Compare;
+pub(crate) use device::Device;
 use document::FileError;
 use experiment::Experiment;
 #[cfg(feature = "testbed")]
@@ -309,7 +311,7 @@ pub(crate) struct Tc {
     pub(crate) line: Option<String>,
     /// The device of the gateway in the printed tc commands
     #[arg(long, value_name = "NAME", default_value = "eth0")]
-    pub(crate) dev: String,
+    pub(crate) dev: Device,
     /// Change a value of the experiment; VALUE is TOML or plain text; repeatable
     #[arg(long, value_name = "KEY=VALUE", value_parser = key_value)]
     pub(crate) set: Vec<(String, String)>,

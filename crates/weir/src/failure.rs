@@ -1,5 +1,6 @@
+use crate::output;
 use std::fmt::Display;
-use std::io::{self, Write};
+use std::io;
 use std::process::ExitCode;
 
 /// The exit code for bad input: files, names, arguments.
@@ -29,23 +30,17 @@ impl Failure {
     pub(crate) fn report(self) -> ExitCode {
         match self {
             Self::Message(message) => {
-                say(&message);
+                output::error(&message);
                 ExitCode::from(BAD_INPUT)
             }
             Self::Broken(message) => {
-                say(&message);
+                output::error(&message);
                 ExitCode::FAILURE
             }
             Self::PipeClosed => ExitCode::SUCCESS,
             Self::Interrupted => ExitCode::from(INTERRUPTED),
         }
     }
-}
-
-fn say(message: &str) {
-    let red = anstyle::AnsiColor::Red.on_default().bold();
-    // There is no other way to report that this fails.
-    let _ = writeln!(anstream::stderr(), "{red}error:{red:#} {message}");
 }
 
 impl From<io::Error> for Failure {
@@ -91,9 +86,8 @@ from_errors!(
 #[cfg(feature = "testbed")]
 from_errors!(testbed::emulate::EmulationError, testbed::fit::FitError);
 
-/// Prints help and version to standard output, and errors to standard error.
+/// Prints help, version, or an error about the arguments, and returns the exit code.
 pub(crate) fn usage(error: &clap::Error) -> ExitCode {
-    // As for `report`.
-    let _ = error.print();
+    output::usage(error);
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(BAD_INPUT))
 }

@@ -1,5 +1,6 @@
 //! The command line of Weir. It is thin: the work is done by the other crates.
 
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 #![cfg_attr(
     not(feature = "testbed"),
     expect(dead_code, reason = "shared with the commands that run in real time")
@@ -10,16 +11,18 @@ mod commands;
 mod failure;
 mod output;
 mod progress;
+mod rows;
 
 use clap::Parser;
 use cli::{Cli, Command};
 use failure::Failure;
 use signal_hook::consts::SIGXFSZ;
+use std::backtrace::Backtrace;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 fn main() -> ExitCode {
-    quiet_runs();
+    report_panics();
     fail_at_file_size_limit();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
@@ -57,13 +60,12 @@ fn fail_at_file_size_limit() {
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
 }
 
-/// The runner reports a run that panics together with its seed, so the default message is
-/// suppressed for its threads.
-fn quiet_runs() {
-    let default = std::panic::take_hook();
-    std::panic::set_hook(Box::new(move |info| {
+/// Reports panics, whose messages may quote text from outside. The runner itself reports a run that
+/// panics, together with its seed.
+fn report_panics() {
+    std::panic::set_hook(Box::new(|info| {
         if std::thread::current().name() != Some(lab::runner::THREAD_NAME) {
-            default(info);
+            output::panicked(info, &Backtrace::capture());
         }
     }));
 }

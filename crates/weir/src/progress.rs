@@ -1,5 +1,5 @@
+use crate::output::{eprint, eprint_above, is_watched};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::{IsTerminal, Write};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -38,13 +38,12 @@ impl Progress {
         if state.started.elapsed() < PATIENCE {
             return;
         }
-        if std::io::stderr().is_terminal() {
+        if is_watched() {
             state.bar(total, self.unit).set_position(done as u64);
         } else if state.newest_line.elapsed() >= BETWEEN_LINES {
             let since = state.newest_line.elapsed();
             state.newest_line += since;
-            // A failure to show progress does not stop the command.
-            let _ = writeln!(std::io::stderr(), "{done} of {total} {}", self.unit);
+            eprint(&format!("{done} of {total} {}", self.unit));
         }
     }
 
@@ -52,9 +51,8 @@ impl Progress {
     pub(crate) fn line(&self, text: &str) {
         let Ok(state) = self.state.lock() else { return };
         match &state.bar {
-            Some(bar) => bar.println(text),
-            // There is no other way to report that this fails.
-            None => drop(writeln!(anstream::stderr(), "{text}")),
+            Some(bar) => eprint_above(bar, text),
+            None => eprint(text),
         }
     }
 

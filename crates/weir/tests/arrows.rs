@@ -13,7 +13,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("document", &["units"]),
     ("metrics", &["document", "sim", "units"]),
     ("experiment", &["cc", "document", "metrics", "net", "sim", "units"]),
-    ("store", &["net", "sim", "units"]),
+    ("store", &["document", "net", "sim", "units"]),
     ("report", &["metrics"]),
     ("lab", &["cc", "document", "experiment", "metrics", "net", "report", "sim", "store", "units"]),
     ("server", &["document", "net", "sim", "units"]),

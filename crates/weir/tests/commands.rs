@@ -539,6 +539,20 @@ fn a_pasted_script_of_tc_runs_as_it_stands_and_is_written_back() {
 }
 
 #[test]
+fn a_device_is_a_name_of_linux_and_one_word_of_the_shell() {
+    let tc = |device: &str| weir(&["tc", "janczukowicz-2017/adsl-ct-turn", "--dev", device]);
+    let advise = |device: &str| weir(&["advise", "situations/adsl-upload", "--dev", device]);
+    for wrong in ["eth0; touch X", "eth0\ntouch X", "", "a/b", "a:1", "..", "sixteen-letters-"] {
+        for mut command in [tc(wrong), advise(wrong)] {
+            let message = contains("'ip link' lists the devices").and(contains("--dev"));
+            command.assert().code(2).stdout(is_empty()).stderr(message);
+        }
+    }
+    tc("eth0;reboot").assert().success().stdout(contains("tc qdisc add dev 'eth0;reboot' root"));
+    tc("br-lan.7").assert().success().stdout(contains("tc qdisc add dev br-lan.7 root"));
+}
+
+#[test]
 fn completions_manual_pages_and_the_schema_come_from_the_definitions() {
     weir(&["completions", "bash"]).assert().success().stdout(contains("verify"));
     let schema = weir(&["schema"]).assert().success().get_output().stdout.clone();

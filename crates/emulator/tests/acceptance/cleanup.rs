@@ -108,6 +108,7 @@ const ROLE: &str = "WEIR_EMULATOR_ROLE";
 
 /// Not a test: this is the run that is killed.
 #[test]
+#[expect(clippy::disallowed_methods, reason = "the other process reads it")]
 fn role() {
     if std::env::var(ROLE).is_err() {
         return;

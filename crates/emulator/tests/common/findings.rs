@@ -41,6 +41,7 @@ const MAX_FAILURES: usize = 6;
 
 /// Repeats the measurement until everything is within its bounds. If the machine stalled in nearly
 /// every attempt, prints that the result is not judged.
+#[expect(clippy::disallowed_methods, reason = "printed past the capture of the test runner")]
 pub(crate) fn attempts(name: &str, mut measure: impl FnMut() -> Findings) {
     let mut failures = 0;
     for attempt in 1..=ATTEMPTS {

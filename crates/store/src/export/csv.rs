@@ -1,9 +1,15 @@
 //! Tables as comma-separated values (RFC 4180, with a header; lines end with LF).
+//!
+//! Names and labels come from files of other people. A text that a spreadsheet would take for a
+//! formula begins with `'` ("CSV Injection", OWASP), and control characters, which RFC 4180 does not
+//! allow in a field, are written as escapes. Numbers are never changed.
 
 use super::file::{ExportError, ExportFault};
 use super::table::{Row, parameter, parameters, rows};
 use crate::StoredRun;
+use document::shown;
 use sim::Recording;
+use std::borrow::Cow;
 use std::io::Write;
 use units::Time;
 
@@ -53,7 +59,7 @@ impl<W: Write> CsvTable<W> {
     /// If `writer` fails.
     pub fn new(writer: W, keys: Vec<String>) -> Result<Self, ExportError> {
         let mut writer = csv::Writer::from_writer(writer);
-        let cells = keys.iter().map(|key| format!("cell.{key}"));
+        let cells = keys.iter().map(|key| text(&format!("cell.{key}")).into_owned());
         let head =
             ["run", "experiment", "mode", "cpu_limited"].map(String::from).into_iter().chain(cells);
         let tail = ["seed", "stream", "record", "time_s", "name", "value"].map(String::from);
@@ -68,13 +74,17 @@ impl<W: Write> CsvTable<W> {
     pub fn add(&mut self, run: &StoredRun, recording: &Recording) -> Result<(), ExportError> {
         let (id, seed) = (run.id.to_string(), run.meta.seed.to_string());
         let limited = if run.meta.cpu_limited().is_some() { "true" } else { "false" };
-        let mut same = vec![id.as_str(), &run.meta.experiment, run.meta.mode.as_str(), limited];
-        same.extend(self.keys.iter().map(|key| parameter(&run.meta, key).unwrap_or_default()));
+        let experiment = text(&run.meta.experiment);
+        let cell = self.keys.iter().map(|key| text(parameter(&run.meta, key).unwrap_or_default()));
+        let cell: Vec<Cow<'_, str>> = cell.collect();
+        let mut same = vec![id.as_str(), &experiment, run.meta.mode.as_str(), limited];
+        same.extend(cell.iter().map(AsRef::as_ref));
         same.push(&seed);
         for row in rows(recording) {
             let Row { stream, record, time, name, value } = row;
             let (time, value) = (seconds(time), number(value));
-            let own = [stream, record, time.as_str(), name, value.as_str()];
+            let (stream, name) = (text(stream), text(name));
+            let own = [&*stream, record, &time, &name, &value];
             self.writer.write_record(same.iter().copied().chain(own))?;
         }
         Ok(())
@@ -95,9 +105,8 @@ fn wide<W: Write>(recording: &Recording, writer: W, name: &str) -> Result<(), Ex
         streams: recording.streams.iter().map(|stream| stream.name.clone()).collect(),
     })?;
     let mut writer = csv::Writer::from_writer(writer);
-    writer.write_record(
-        ["time_s"].into_iter().chain(stream.columns.iter().map(|column| column.name)),
-    )?;
+    let head = stream.columns.iter().map(|column| text(column.name).into_owned());
+    writer.write_record(["time_s".to_owned()].into_iter().chain(head))?;
     let samples = stream.columns.iter().map(|column| column.values.len()).max().unwrap_or(0);
     for index in 0..samples {
         let value = |column: &sim::recording::Column| {
@@ -107,6 +116,15 @@ fn wide<W: Write>(recording: &Recording, writer: W, name: &str) -> Result<(), Ex
         writer.write_record([time].into_iter().chain(stream.columns.iter().map(value)))?;
     }
     Ok(writer.flush()?)
+}
+
+/// A text as a field: no control characters, and no formula.
+fn text(text: &str) -> Cow<'_, str> {
+    let shown = shown::escaped(text);
+    // Also the full-width forms, which some spreadsheets convert.
+    let is_formula = shown.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);
+    let is_number = || shown.parse::<f64>().is_ok_and(f64::is_finite);
+    if is_formula && !is_number() { Cow::Owned(format!("'{shown}")) } else { shown }
 }
 
 /// A time in seconds, with all decimals that are not zero.
@@ -150,6 +168,18 @@ mod tests {
             let time = Time::from_nanos(nanos);
             prop_assert_eq!(seconds(time).parse::<f64>().unwrap(), time.as_secs_f64());
         }
+    }
+
+    #[test]
+    fn a_text_is_neither_a_formula_nor_a_control_sequence() {
+        for plain in ["", "-3.5", "+1", "-1e-3", "main.video", "5dBm", "a-b", "1Mbit/s"] {
+            assert_eq!(text(plain), plain);
+        }
+        for formula in ["=1+1", "+cmd|' /C calc'!A0", "-5dBm", "-inf", "@SUM(A1)", "＝1"] {
+            assert_eq!(text(formula), format!("'{formula}"));
+        }
+        assert_eq!(text("\t=1"), "\\t=1");
+        assert_eq!(text("\r\n=1\u{1b}[2J\u{202e}"), "\\r\\n=1\\u{1b}[2J\\u{202e}");
     }
 
     #[test]

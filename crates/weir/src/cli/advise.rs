@@ -1,4 +1,4 @@
-use super::{Chosen, key_value};
+use super::{Chosen, Device, key_value};
 use clap::Args;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -36,7 +36,7 @@ pub(crate) struct Advise {
     pub(crate) check: bool,
     /// The device of the gateway in the printed tc commands
     #[arg(long, value_name = "NAME", default_value = "eth0")]
-    pub(crate) dev: String,
+    pub(crate) dev: Device,
     /// Write the table and the plot as one HTML file
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,

@@ -1,8 +1,7 @@
 use super::{close, conclude, eprint, outputs_apart, with_runner};
 use crate::cli::Advise as Args;
 use crate::failure::Failure;
-use crate::output::Output;
-use comfy_table::Table;
+use crate::output::{Output, Rows};
 use experiment::{Experiment, names};
 use lab::claims::Catalogue;
 use lab::remedies::{
@@ -82,7 +81,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     out.finish()?;
     if let Some(path) = args.output.as_ref().filter(|_| !ranked.is_empty()) {
-        let sections = ranked.iter().map(|shown| shown.advice.section(&shown.ranks, &args.dev));
+        let sections =
+            ranked.iter().map(|shown| shown.advice.section(&shown.ranks, &args.dev.word()));
         super::report::write(
             path,
             "Remedies for the call and their cost",
@@ -305,7 +305,12 @@ impl<'a> Shown<'a> {
             others: rank.map(|rank| self.others(&rank.standing)),
             jain: rank.map(|rank| rank.standing.jain),
             set: set.unwrap_or_default(),
-            tc: self.advice.tc(remedy, &self.args.dev).into_iter().map(|queue| queue.tc).collect(),
+            tc: self
+                .advice
+                .tc(remedy, &self.args.dev.word())
+                .into_iter()
+                .map(|queue| queue.tc)
+                .collect(),
             unfit,
         }
     }
@@ -321,28 +326,33 @@ impl<'a> Shown<'a> {
     }
 
     fn print(&self, out: &mut Output) -> Result<(), Failure> {
-        out.line(format_args!("{}; {}\n", self.advice.heading(), seeds(self.runs)))?;
-        out.line(shown(&self.advice.table(&self.ranks)))?;
+        out.line(format_args!("{}; {}", self.advice.heading(), seeds(self.runs)))?;
+        out.line("")?;
+        out.table(&shown(&self.advice.table(&self.ranks)))?;
         let unfit = self.advice.unfit();
         if !unfit.is_empty() {
-            out.line("\nNot for this network:")?;
+            out.line("")?;
+            out.line("Not for this network:")?;
             for (names, reason) in unfit {
                 out.line(format_args!("  {}: {reason}", names.join(", ")))?;
             }
         }
-        out.line(format_args!("\n{}", self.advice.verdict(&self.ranks)))?;
+        out.line("")?;
+        out.line(self.advice.verdict(&self.ranks))?;
         self.recipe(out)
     }
 
     /// The commands or settings of the best remedy.
     fn recipe(&self, out: &mut Output) -> Result<(), Failure> {
         let best = self.ranks.first().and_then(|rank| rank.remedy);
-        for queue in self.advice.tc(best, &self.args.dev) {
-            out.line(format_args!("\n{}", super::tc::text("", &queue)))?;
+        for queue in self.advice.tc(best, &self.args.dev.word()) {
+            out.line("")?;
+            super::tc::print(out, "", &queue)?;
         }
         let others = self.advice.other_edits(best);
         if !others.is_empty() {
-            out.line("\nIn the file:")?;
+            out.line("")?;
+            out.line("In the file:")?;
             for (key, value) in others {
                 out.line(format_args!("  {key} = {value}"))?;
             }
@@ -352,18 +362,18 @@ impl<'a> Shown<'a> {
 }
 
 /// A table for the terminal: means without intervals.
-fn shown(table: &report::Table) -> Table {
+fn shown(table: &report::Table) -> Rows {
     let heads = table
         .columns
         .iter()
         .enumerate()
         .map(|(place, column)| table.unit(place).label(&column.name));
     let heads: Vec<String> = std::iter::once(table.label.clone()).chain(heads).collect();
-    let mut rows = super::super::output::table(heads.iter().map(String::as_str));
+    let mut rows = Rows::new(heads.iter().map(String::as_str));
     let each = table.rows.iter().enumerate();
     for (place, row) in each.filter(|(_, row)| matches!(row.cells, Cells::Each(_))) {
         let texts = (0..table.columns.len()).map(|column| table.text(place, column));
-        rows.add_row(std::iter::once(row.label.clone()).chain(texts));
+        rows.add(std::iter::once(row.label.clone()).chain(texts));
     }
     rows
 }

@@ -3,7 +3,7 @@
 use super::{conclude, eprint, outputs_apart, with_runner};
 use crate::cli::Compare;
 use crate::failure::Failure;
-use crate::output::{Output, table};
+use crate::output::{Output, Rows};
 use experiment::Experiment;
 use lab::claims::{Catalogue, Claim, Verdict, schedule};
 use lab::comparison::{Comparison, Difference, ResultSource, differences};
@@ -153,11 +153,11 @@ fn print(out: &mut Output, first: &Difference, all: &[Difference]) -> Result<(),
         String::new()
     };
     out.line(format_args!("{}{quick}", first.experiment))?;
-    let mut rows = table(Difference::COLUMNS);
+    let mut rows = Rows::new(Difference::COLUMNS);
     for difference in all {
-        rows.add_row(difference.row());
+        rows.add(difference.row());
     }
-    out.line(rows)
+    out.table(&rows)
 }
 
 /// The verdicts of stored runs on these claims, as [`in_order`].

@@ -3,8 +3,8 @@ mod testbed;
 
 use crate::cli::Doctor;
 use crate::failure::Failure;
-use crate::output::{Output, table};
-use comfy_table::{Cell, Color};
+use crate::output::{Cell, Output, Rows};
+use comfy_table::Color;
 use serde::Serialize;
 use std::io::{self, Read};
 use std::path::Path;
@@ -65,7 +65,7 @@ const TICK: Duration = Duration::from_millis(5);
 pub(crate) fn run(args: &Doctor) -> Result<ExitCode, Failure> {
     let mut out = Output::new();
     let findings = findings();
-    let mut rows = table(["what", "status", "found", "for", "how to get it"]);
+    let mut rows = Rows::new(["what", "status", "found", "for", "how to get it"]);
     for finding in &findings {
         if args.json {
             out.json(finding)?;
@@ -76,16 +76,16 @@ pub(crate) fn run(args: &Doctor) -> Result<ExitCode, Failure> {
             Health::Missing => ("missing", Color::Yellow),
             Health::Broken => ("broken", Color::Yellow),
         };
-        rows.add_row([
-            Cell::new(finding.what),
-            Cell::new(word).fg(colour),
-            Cell::new(&finding.found),
-            Cell::new(finding.needed_for),
-            Cell::new(finding.suggestion),
+        rows.add([
+            Cell::from(finding.what),
+            Cell::from(word).coloured(colour),
+            Cell::from(&finding.found),
+            Cell::from(finding.needed_for),
+            Cell::from(finding.suggestion),
         ]);
     }
     if !args.json {
-        out.line(rows)?;
+        out.table(&rows)?;
         out.line("list, run and verify need none of these programs.")?;
     }
     out.finish()?;

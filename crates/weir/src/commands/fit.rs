@@ -22,7 +22,7 @@ pub(crate) fn run(args: &Fit) -> Result<ExitCode, Failure> {
     let mut tell = |done, all, what: &str| eprint(&format!("{done} of {all}: {what}"));
     let report = testbed::fit::run(&options, &mut tell)?;
     let mut out = Output::new();
-    out.line(if args.rust { report.rust() } else { report.toml() })?;
+    out.lines(&if args.rust { report.rust() } else { report.toml() })?;
     out.finish()?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,8 +1,8 @@
 use crate::cli::List;
 use crate::failure::Failure;
-use crate::output::{Output, table};
+use crate::output::{Output, Rows};
+use experiment::Outline;
 use experiment::controllers::{Changes, Improvement, Profile, improvements, profiles};
-use experiment::{self, Experiment};
 use lab::claims::Catalogue;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -103,7 +103,7 @@ struct StoredRow {
 }
 
 fn stored(out: &mut Output, store: &Store, json: bool) -> Result<(), Failure> {
-    let mut rows = table(["run", "experiment", "cell", "seed", "mode", "weir", "notes"]);
+    let mut rows = Rows::new(["run", "experiment", "cell", "seed", "mode", "weir", "notes"]);
     for StoredRun { id, meta, duration } in store.runs(&Filter::default())? {
         if json {
             let map = |pairs: Vec<(String, String)>| {
@@ -127,10 +127,10 @@ fn stored(out: &mut Output, store: &Store, json: bool) -> Result<(), Failure> {
                 meta.cell.iter().map(|(name, value)| format!("{name}={value}")).collect();
             let (id, seed, mode) = (id.to_string(), meta.seed.to_string(), meta.mode.to_string());
             let remarks = remarks(&meta);
-            rows.add_row([id, meta.experiment, cell.join(", "), seed, mode, meta.version, remarks]);
+            rows.add([id, meta.experiment, cell.join(", "), seed, mode, meta.version, remarks]);
         }
     }
-    if json { Ok(()) } else { out.line(rows) }
+    if json { Ok(()) } else { out.table(&rows) }
 }
 
 /// Facts that matter for comparisons: whether the machine limited the run, and which browsers and
@@ -148,14 +148,14 @@ fn remarks(meta: &RunMeta) -> String {
 
 fn experiments(out: &mut Output, json: bool) -> Result<(), Failure> {
     let catalogue = Catalogue::embedded()?;
-    let mut rows = table(["experiment", "what", "cells × runs", "claims"]);
-    for name in experiment::names() {
-        let row = row(&lab::open(name)?, &catalogue);
+    let mut rows = Rows::new(["experiment", "what", "cells × runs", "claims"]);
+    for outline in experiment::names().iter().filter_map(|name| Outline::of(name)) {
+        let row = row(outline?, &catalogue);
         if json {
             out.json(&row)?;
         } else {
             let claims: Vec<&str> = row.claims.iter().map(|claim| claim.id.as_str()).collect();
-            rows.add_row([
+            rows.add([
                 row.name,
                 row.title,
                 format!("{} × {}", row.cells, row.runs),
@@ -163,24 +163,19 @@ fn experiments(out: &mut Output, json: bool) -> Result<(), Failure> {
             ]);
         }
     }
-    if json { Ok(()) } else { out.line(rows) }
+    if json { Ok(()) } else { out.table(&rows) }
 }
 
-fn row(experiment: &Experiment, catalogue: &Catalogue) -> Row {
-    let claims = catalogue.of_experiment(&experiment.name).map(|claim| ClaimRow {
+fn row(outline: Outline, catalogue: &Catalogue) -> Row {
+    let claims = catalogue.of_experiment(&outline.name).map(|claim| ClaimRow {
         id: claim.id.clone(),
         location: claim.location.clone(),
         published: claim.published.clone(),
         check: claim.check.clone(),
     });
-    Row {
-        name: experiment.name.clone(),
-        title: experiment.title.clone(),
-        source: experiment.source.clone(),
-        cells: experiment.cells().len(),
-        runs: experiment.runs,
-        claims: claims.collect(),
-    }
+    let claims = claims.collect();
+    let Outline { name, title, source, runs, cells } = outline;
+    Row { name, title, source, cells, runs, claims }
 }
 
 fn controllers(out: &mut Output, json: bool) -> Result<(), Failure> {
@@ -195,7 +190,8 @@ fn controllers(out: &mut Output, json: bool) -> Result<(), Failure> {
         }
         out.line(format_args!("{name}: {summary}"))?;
         for (name, SettingRow { value, doc }) in settings {
-            out.line(format_args!("    {name} = {value}\n        {doc}"))?;
+            out.line(format_args!("    {name} = {value}"))?;
+            out.line(format_args!("        {doc}"))?;
         }
     }
     improvements().iter().try_for_each(|improvement| list_improvement(out, improvement, json))
@@ -212,7 +208,8 @@ fn list_improvement(
         let (published, libwebrtc) = (published.into(), libwebrtc.into());
         return out.json(&ImprovementRow { name, summary, source, published, libwebrtc });
     }
-    out.line(format_args!("gcc:…{name}: {summary}\n        {source}"))?;
+    out.line(format_args!("gcc:…{name}: {summary}"))?;
+    out.line(format_args!("        {source}"))?;
     for (form, changes) in [("published forms", published), ("libwebrtc", libwebrtc)] {
         match changes {
             Ok(settings) => {
@@ -227,7 +224,7 @@ fn list_improvement(
 }
 
 fn list_metrics(out: &mut Output, json: bool) -> Result<(), Failure> {
-    let mut rows = table(["metric", "unit", "better", "what"]);
+    let mut rows = Rows::new(["metric", "unit", "better", "what"]);
     for metric in metrics::all() {
         if json {
             out.json(&metric)?;
@@ -237,20 +234,20 @@ fn list_metrics(out: &mut Output, json: bool) -> Result<(), Failure> {
             };
             let (unit, better) =
                 (serde_json::to_value(metric.unit), serde_json::to_value(metric.better));
-            rows.add_row([metric.name, word(unit), word(better), metric.doc.to_owned()]);
+            rows.add([metric.name, word(unit), word(better), metric.doc.to_owned()]);
         }
     }
-    if json { Ok(()) } else { out.line(rows) }
+    if json { Ok(()) } else { out.table(&rows) }
 }
 
 fn list_remedies(out: &mut Output, json: bool) -> Result<(), Failure> {
-    let mut rows = table(["remedy", "kind", "what", "source"]);
+    let mut rows = Rows::new(["remedy", "kind", "what", "source"]);
     for remedy in lab::remedies::remedies() {
         if json {
             out.json(&remedy)?;
         } else {
-            rows.add_row([remedy.name, remedy.kind.as_str(), remedy.about, remedy.source]);
+            rows.add([remedy.name, remedy.kind.as_str(), remedy.about, remedy.source]);
         }
     }
-    if json { Ok(()) } else { out.line(rows) }
+    if json { Ok(()) } else { out.table(&rows) }
 }

@@ -36,6 +36,7 @@ pub(crate) use {
 };
 
 use crate::failure::Failure;
+use crate::output::eprint;
 use crate::progress::Progress;
 use lab::runner::{CacheSummary, RunCache, Runner, Summary, all_cores};
 use std::io::Write;
@@ -125,10 +126,4 @@ fn same_file(one: &Path, other: &Path) -> bool {
 /// Writes a file completely or not at all.
 fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
     Ok(to_file(path, |file| file.write_all(text.as_bytes()))?)
-}
-
-/// Prints a line on standard error.
-fn eprint(text: &str) {
-    // There is no other way to report that this fails.
-    let _ = writeln!(anstream::stderr(), "{text}");
 }

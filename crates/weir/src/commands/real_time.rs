@@ -5,7 +5,7 @@ use super::run::{lines_table, streams_table};
 use super::{cancel_on_signal, close, eprint, write_file};
 use crate::cli::{Chosen, RealTimeArgs};
 use crate::failure::Failure;
-use crate::output::{Output, table};
+use crate::output::{Output, Rows};
 use crate::progress::Progress;
 use experiment::{Cell, Experiment, ProgramKind};
 use lab::runner::{Job, RunCache};
@@ -243,7 +243,8 @@ impl Session<'_> {
 }
 
 fn output_line(line: &OutputLine<'_>) -> String {
-    format!("{} {} | {}", line.host, line.program.name, line.line)
+    // A tab cannot move text outside its line.
+    format!("{} {} | {}", line.host, line.program.name, line.line.replace('\t', "    "))
 }
 
 fn write_logs(folder: &Path, programs: &[ProgramExit]) -> Result<(), Failure> {
@@ -288,9 +289,9 @@ fn print(
     ))?;
     let streams = summary(&emulated.recording);
     if !streams.is_empty() {
-        out.line(streams_table(&[streams]))?;
+        out.table(&streams_table(&[streams]))?;
     }
-    out.line(lines_table(&lines(&emulated.recording)))?;
+    out.table(&lines_table(&lines(&emulated.recording)))?;
     for ended in &emulated.programs {
         if let Some(result) = iperf3(&ended.lines) {
             out.line(format_args!("{}: {result}", ended.program.name))?;
@@ -409,7 +410,7 @@ fn values(streams: &[StreamSummary]) -> Value {
 
 /// The simulator beside the real run, one row per metric.
 fn compare(out: &mut Output, simulated: &Recording, emulated: &Recording) -> Result<(), Failure> {
-    let mut rows = table(["stream", "metric", "simulated", "real", "difference"]);
+    let mut rows = Rows::new(["stream", "metric", "simulated", "real", "difference"]);
     let all = |recording| [summary(recording), lines(recording)].concat();
     let simulated = all(simulated);
     for stream in all(emulated) {
@@ -423,7 +424,7 @@ fn compare(out: &mut Output, simulated: &Recording, emulated: &Recording) -> Res
                 } else {
                     format!("{:+.1} %", (real / virtual_ - 1.0) * 100.0)
                 };
-                rows.add_row([
+                rows.add([
                     stream.stream.clone(),
                     (*name).to_owned(),
                     unit.show(*virtual_),
@@ -433,5 +434,5 @@ fn compare(out: &mut Output, simulated: &Recording, emulated: &Recording) -> Res
             }
         }
     }
-    out.line(rows)
+    out.table(&rows)
 }

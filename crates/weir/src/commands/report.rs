@@ -1,6 +1,7 @@
 use super::{close, conclude, eprint, outputs_apart, with_runner, write_file};
 use crate::cli::{Chosen, Report};
 use crate::failure::Failure;
+use document::shown::escaped_page;
 use experiment::Experiment;
 use lab::claims::Verdict;
 use lab::figures::{Figures, SectionBuilder, section_builders};
@@ -176,7 +177,7 @@ pub(super) fn write_page(
     quiet: bool,
 ) -> Result<(), Failure> {
     let page = report::html(&lab::claims_report(title, facts, verdicts, sections))?;
-    write_file(path, &page)?;
+    write_file(path, &escaped_page(&page))?;
     if !quiet {
         eprint(&format!("wrote {}", path.display()));
     }

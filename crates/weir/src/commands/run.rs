@@ -1,8 +1,7 @@
 use super::{close, conclude, eprint, outputs_apart, with_runner};
 use crate::cli::Run;
 use crate::failure::Failure;
-use crate::output::{Output, table};
-use comfy_table::Table;
+use crate::output::{Output, Rows};
 use experiment::Experiment;
 use lab::runner::{Job, Outcome, RunCache, Runner};
 use metrics::{StreamSummary, Unit, condensed, mean, summary};
@@ -142,15 +141,16 @@ fn print(
             continue;
         }
         if !cell.params.is_empty() {
-            out.line(format_args!("\n{}", cell.label()))?;
+            out.line("")?;
+            out.line(cell.label())?;
         }
-        out.line(streams_table(runs))?;
+        out.table(&streams_table(runs))?;
     }
     Ok(())
 }
 
 /// The means over the runs, one row per stream.
-pub(super) fn streams_table(runs: &[Vec<StreamSummary>]) -> Table {
+pub(super) fn streams_table(runs: &[Vec<StreamSummary>]) -> Rows {
     let some = |metric: &str| {
         let known = |stream: &StreamSummary| {
             stream.values.iter().any(|(name, _, value)| *name == metric && value.is_finite())
@@ -159,7 +159,8 @@ pub(super) fn streams_table(runs: &[Vec<StreamSummary>]) -> Table {
     };
     let columns: Vec<_> =
         COLUMNS.iter().filter(|(_, metric, _, always)| *always || some(metric)).collect();
-    let mut rows = table(std::iter::once("stream").chain(columns.iter().map(|(head, ..)| *head)));
+    let mut rows =
+        Rows::new(std::iter::once("stream").chain(columns.iter().map(|(head, ..)| *head)));
     for (place, stream) in runs.first().into_iter().flatten().enumerate() {
         let show = |(_, name, unit, _): &&(&str, &str, Unit, bool)| {
             let of = |run: &Vec<StreamSummary>| {
@@ -176,17 +177,17 @@ pub(super) fn streams_table(runs: &[Vec<StreamSummary>]) -> Table {
                 "–".to_owned()
             }
         };
-        rows.add_row(std::iter::once(stream.stream.clone()).chain(columns.iter().map(show)));
+        rows.add(std::iter::once(stream.stream.clone()).chain(columns.iter().map(show)));
     }
     rows
 }
 
 /// The lines of an emulation, one row per line.
-pub(super) fn lines_table(lines: &[StreamSummary]) -> Table {
-    let mut rows = table(["line", "rate", "queue delay", "p95", "dropped"]);
+pub(super) fn lines_table(lines: &[StreamSummary]) -> Rows {
+    let mut rows = Rows::new(["line", "rate", "queue delay", "p95", "dropped"]);
     for line in lines {
         let values = line.values.iter().map(|(_, unit, value)| shown(*unit, *value));
-        rows.add_row(std::iter::once(line.stream.clone()).chain(values));
+        rows.add(std::iter::once(line.stream.clone()).chain(values));
     }
     rows
 }

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 pub(crate) fn run() -> Result<ExitCode, Failure> {
     let mut out = Output::new();
-    out.line(format_args!("{:#}", experiment::schema()))?;
+    out.lines(&format!("{:#}", experiment::schema()))?;
     out.finish()?;
     Ok(ExitCode::SUCCESS)
 }

@@ -9,11 +9,11 @@ pub(crate) fn run(args: &Tc) -> Result<ExitCode, Failure> {
     let mut out = Output::new();
     let mut written = 0;
     for cell in experiment.cells() {
-        let queues = cell.gateway_queues(&args.dev);
+        let queues = cell.gateway_queues(&args.dev.word());
         let wanted =
             queues.iter().filter(|queue| args.line.as_ref().is_none_or(|line| *line == queue.line));
         for queue in wanted {
-            out.line(text(&cell.label(), queue))?;
+            print(&mut out, &cell.label(), queue)?;
             written += 1;
         }
     }
@@ -29,9 +29,11 @@ pub(crate) fn run(args: &Tc) -> Result<ExitCode, Failure> {
 }
 
 /// A heading as a shell comment, and the commands.
-pub(super) fn text(cell: &str, queue: &GatewayQueue) -> String {
+pub(super) fn print(out: &mut Output, cell: &str, queue: &GatewayQueue) -> Result<(), Failure> {
     let cell = if cell.is_empty() { String::new() } else { format!(" ({cell})") };
     let rate =
         queue.rate.map(|rate| format!("; the line itself sends at {rate}")).unwrap_or_default();
-    format!("# {}{cell}{rate}\n{}", queue.line, queue.tc)
+    // On one line: a shell runs the next one.
+    out.line(format_args!("# {}{cell}{rate}", queue.line))?;
+    out.lines(&queue.tc)
 }

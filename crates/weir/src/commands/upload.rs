@@ -1,9 +1,9 @@
 use super::eprint;
 use crate::cli::{Upload, UploadClient, UploadServer, UploadSide};
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::{Output, is_watched};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::{self, IsTerminal};
+use std::io;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -69,7 +69,7 @@ fn words(event: &UploadEvent) -> Option<String> {
 fn upload(args: &UploadClient, stop: &AtomicBool) -> Result<ExitCode, Failure> {
     let client = client(args);
     let mut out = Output::new();
-    let bar = (!args.quiet && !args.json && io::stderr().is_terminal()).then(|| bar(args));
+    let bar = (!args.quiet && !args.json && is_watched()).then(|| bar(args));
     let mut tell = |line: &UploadLine| {
         if let (Some(bar), UploadLine::Sender(sample)) = (&bar, line) {
             bar.set_position(sample.bytes_acknowledged);

@@ -1,8 +1,9 @@
 use super::{close, conclude, eprint, outputs_apart, with_runner, write_file};
 use crate::cli::Verify;
 use crate::failure::Failure;
-use crate::output::{Output, table};
-use comfy_table::{Cell, Color};
+use crate::output::{Cell, Output, Rows};
+use comfy_table::Color;
+use document::shown::{escaped_json, escaped_page};
 use lab::claims::{Alternative, Baseline, Catalogue, Plan, Status, Verdict, markdown};
 use lab::figures::{Figures, SectionBuilder, section_builders};
 use lab::runner::{Job, RunCache, Runner, Summary};
@@ -74,7 +75,7 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
         save(path, &verdicts)?;
     }
     if let Some(path) = &args.markdown {
-        write_file(path, &markdown(&verdicts))?;
+        write_file(path, &escaped_page(&markdown(&verdicts)))?;
     }
     // The exit code reports regressions even if the reader has closed the pipe.
     match show(&verdicts, args.running.json) {
@@ -197,20 +198,20 @@ fn say_what_differs(args: &Verify, plan: &Plan<'_>, others: &[Alternative]) {
 fn print(out: &mut Output, verdicts: &[Verdict]) -> Result<(), Failure> {
     let by_party = verdicts.iter().any(|verdict| !verdict.who.is_empty());
     let second = if by_party { "who" } else { "where" };
-    let mut rows = table(["claim", second, "status", "measured", "published", "check"]);
+    let mut rows = Rows::new(["claim", second, "status", "measured", "published", "check"]);
     for verdict in verdicts {
         let colour = match verdict.status {
             Status::Reproduced => Color::Green,
             Status::NotReproduced => Color::Red,
             Status::NotRun => Color::Yellow,
         };
-        rows.add_row([
-            Cell::new(&verdict.id),
-            Cell::new(if by_party { &verdict.who } else { &verdict.location }),
-            Cell::new(verdict.status).fg(colour),
-            Cell::new(measured(verdict)),
-            Cell::new(&verdict.published),
-            Cell::new(&verdict.check),
+        rows.add([
+            Cell::from(&verdict.id),
+            Cell::from(if by_party { &verdict.who } else { &verdict.location }),
+            Cell::from(verdict.status).coloured(colour),
+            Cell::from(measured(verdict)),
+            Cell::from(&verdict.published),
+            Cell::from(&verdict.check),
         ]);
         for other in &verdict.beside {
             let (word, colour) = match other.holds {
@@ -218,16 +219,16 @@ fn print(out: &mut Output, verdicts: &[Verdict]) -> Result<(), Failure> {
                 Some(false) => ("does not hold", Color::Red),
                 None => ("not run", Color::Yellow),
             };
-            let status = Cell::new(word).fg(colour);
-            rows.add_row([
-                Cell::new(""),
-                Cell::new(&other.controller),
+            let status = Cell::from(word).coloured(colour);
+            rows.add([
+                Cell::from(""),
+                Cell::from(&other.controller),
                 status,
-                Cell::new(&other.measured),
+                Cell::from(&other.measured),
             ]);
         }
     }
-    out.line(rows)?;
+    out.table(&rows)?;
     let count = |status| verdicts.iter().filter(|verdict| verdict.status == status).count();
     out.line(format_args!(
         "{} reproduced, {} not reproduced, {} not run",
@@ -250,5 +251,5 @@ fn measured(verdict: &Verdict) -> String {
 fn save(path: &Path, verdicts: &[Verdict]) -> Result<(), Failure> {
     let lines =
         verdicts.iter().map(|verdict| serde_json::to_string(verdict).map(|line| line + "\n"));
-    write_file(path, &lines.collect::<Result<String, _>>()?)
+    write_file(path, &escaped_json(&lines.collect::<Result<String, _>>()?))
 }

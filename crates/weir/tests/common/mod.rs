@@ -102,6 +102,7 @@ pub(crate) fn lacking() -> Vec<String> {
 }
 
 /// A line that is shown whatever becomes of the test.
+#[expect(clippy::disallowed_methods, reason = "printed past the capture of the test runner")]
 pub(crate) fn note(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
