@@ -16,7 +16,7 @@ fuzz_target!(|bytes: &[u8]| {
         seed: Seed(0),
         index: 0,
         mode: Mode::Measured,
-        file: imported.experiment,
+        file: imported.experiment.into(),
         version: String::new(),
         notes: imported.notes,
     };

@@ -125,6 +125,13 @@ impl Cell {
         Scenario { seed, ..self.scenario.clone() }
     }
 
+    /// At least as many values as a simulation of the cell samples
+    /// ([`Scenario::sampled_values`]).
+    #[must_use]
+    pub fn sampled_values(&self) -> u64 {
+        self.scenario.sampled_values()
+    }
+
     /// The programs that run on the hosts when the network is emulated, in the order of the file
     /// and with their ports.
     #[must_use]

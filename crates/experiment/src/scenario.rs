@@ -5,6 +5,7 @@ use super::traffic::Defaults;
 use super::{calls, hosts, measure, measure::Measure, strategy, tcp, users};
 use document::{Fault, Location, Node, Reader, Table, Value};
 use sim::Scenario;
+use sim::recording::{MAX_SAMPLES, MAX_VALUES};
 use units::{Duration, Seed};
 
 /// The keys at the top of a file that describe a scenario.
@@ -24,8 +25,6 @@ pub(super) const KEYS: [&str; 14] = [
     "defaults",
     "measure",
 ];
-/// The maximum number of samples of a stream: over a day at one per 10 ms.
-const MAX_SAMPLES: u64 = 10_000_000;
 
 /// The contents of a cell.
 pub(super) struct CellContents {
@@ -72,6 +71,7 @@ fn read_expanded(
     let origins = Origins::new(expanded, &call_paths, &tcp_paths, &hosts);
     let scenario =
         Scenario { duration, sample_interval, seed: Seed(1), network, stacks, calls, tcp };
+    check_values(&top, &scenario)?;
     Ok(CellContents { scenario, origins, programs, measure })
 }
 
@@ -102,4 +102,25 @@ fn duration_and_interval(top: &mut Reader<'_>) -> Result<(Duration, Duration), F
         return Err(top.fault("duration", reason, "shorten the run or lengthen sample_interval"));
     }
     Ok((duration, interval))
+}
+
+/// Refuses a scenario whose recording would not fit into memory.
+fn check_values(top: &Reader<'_>, scenario: &Scenario) -> Result<(), Fault> {
+    let values = scenario.sampled_values();
+    if values <= MAX_VALUES {
+        return Ok(());
+    }
+    let interval = scenario.sample_interval.as_nanos().saturating_mul(values.div_ceil(MAX_VALUES));
+    // In whole milliseconds.
+    let step = Duration::from_millis(1).as_nanos();
+    let interval = Duration::from_nanos(interval.div_ceil(step) * step);
+    let reason = format!(
+        "a run would record {} values (samples × columns of all streams); at most {MAX_VALUES} \
+         (512 MiB) are allowed",
+        values
+    );
+    let suggestion = format!(
+        "write \"{interval}\" or longer, shorten the run, or use fewer hosts, calls or flows"
+    );
+    Err(top.fault("sample_interval", reason, suggestion))
 }

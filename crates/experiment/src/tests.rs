@@ -221,6 +221,16 @@ fn feedback_is_rtcp_by_default() {
 }
 
 #[test]
+fn a_recording_that_would_not_fit_into_memory_is_refused() {
+    let short = "duration = \"5s\"\nsample_interval = \"1us\"";
+    let error = message("duration = \"60s\"", short);
+    assert!(error.contains("sample_interval: a run would record"), "{error}");
+    assert!(error.contains("\"1ms\" or longer"), "{error}");
+    let long = "duration = \"5s\"\nsample_interval = \"1ms\"";
+    parse(&GOOD.replacen("duration = \"60s\"", long, 1)).unwrap();
+}
+
+#[test]
 fn errors_name_the_line_the_key_and_the_suggestion() {
     let messages = [
         message("title = \"A call\"", "title = "),

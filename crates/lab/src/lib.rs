@@ -12,7 +12,7 @@ pub mod remedies;
 pub mod runner;
 
 pub use claims_report::claims_report;
-pub use open::{open, parse, stored};
+pub use open::{StoredExperiments, open, parse};
 
 /// The examples of `docs/adding.md`, compiled and run as tests.
 #[cfg(doctest)]

@@ -13,6 +13,9 @@ pub struct TextTable {
     pub rows: Vec<Vec<String>>,
 }
 
+/// The greatest number of rows that are shown at once: a browser lays out thousands of rows for
+/// seconds. Our choice.
+pub(crate) const MAX_ROWS: usize = 100;
 /// The greatest number of letters of a cell that counts as a number with its unit.
 const NUMBER_LENGTH: usize = 18;
 
@@ -20,6 +23,20 @@ pub(super) fn table(table: &TextTable) -> Markup {
     let width = table.rows.iter().map(Vec::len).chain([table.columns.len()]).max().unwrap_or(0);
     let class: Vec<Option<&str>> =
         (0..width).map(|i| (i > 0 && is_numeric(table, i)).then_some("num")).collect();
+    let (shown, folded) = table.rows.split_at(table.rows.len().min(MAX_ROWS));
+    html! {
+        (rows(table, shown, &class))
+        @if !folded.is_empty() { (fold(folded.len(), &rows(table, folded, &class))) }
+    }
+}
+
+/// A table of further rows, which is laid out when the reader opens it.
+pub(crate) fn fold(rows: usize, table: &Markup) -> Markup {
+    html! { details { summary { (rows) " more rows" } (table) } }
+}
+
+/// These rows with the caption and the headings of the table.
+fn rows(table: &TextTable, rows: &[Vec<String>], class: &[Option<&str>]) -> Markup {
     html! {
         div.scroll {
             table.data {
@@ -29,7 +46,7 @@ pub(super) fn table(table: &TextTable) -> Markup {
                         th scope="col" class=[*class] { (cell(&table.columns, i)) }
                     } } }
                 }
-                tbody { @for row in &table.rows { tr { @for (i, class) in class.iter().enumerate() {
+                tbody { @for row in rows { tr { @for (i, class) in class.iter().enumerate() {
                     td class=[*class] { (cell(row, i)) }
                 } } } }
             }

@@ -3,6 +3,13 @@
 
 use units::{Duration, Time};
 
+/// The greatest number of samples of a stream: over a day at one per 10 ms. Our choice.
+pub const MAX_SAMPLES: u64 = 10_000_000;
+/// The greatest number of values of a recording, 512 MiB; a point is two values, its time and its
+/// value. Bounds the memory that a typo in an experiment or a damaged store can take. Our choice:
+/// a run with 30 streams of 64 columns may take a sample every 100 ms for an hour.
+pub const MAX_VALUES: u64 = 1 << 26;
+
 /// The kind of a recorded stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum StreamKind {
@@ -33,6 +40,19 @@ impl StreamKind {
             Self::Tcp => "tcp",
             Self::Line => "line",
             Self::Stats => "stats",
+        }
+    }
+
+    /// At least as many columns as the simulator records of such a stream (`docs/COLUMNS.md`), for
+    /// video with parity and the signals of any controller; zero for statistics of a browser.
+    #[must_use]
+    pub const fn most_columns(self) -> u64 {
+        match self {
+            Self::Video => 64,
+            Self::Audio => 12,
+            Self::Tcp => 26,
+            Self::Line => 20,
+            Self::Stats => 0,
         }
     }
 

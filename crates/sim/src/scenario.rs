@@ -41,6 +41,22 @@ impl Scenario {
         self.network.hosts.get(usize::from(host.0)).map_or("", |host| &host.name)
     }
 
+    /// At least as many values as a run samples: samples × columns of all streams. Points and
+    /// events are not counted.
+    #[must_use]
+    pub fn sampled_values(&self) -> u64 {
+        let samples = self.duration.as_nanos() / self.sample_interval.as_nanos().max(1);
+        let of = |kind: StreamKind| kind.most_columns();
+        let calls = self.calls.iter().map(|call| {
+            let video = if call.video.is_some() { of(StreamKind::Video) } else { 0 };
+            let audio = if call.audio.is_some() { of(StreamKind::Audio) } else { 0 };
+            (video + audio) * if call.two_way { 2 } else { 1 }
+        });
+        let tcp = of(StreamKind::Tcp) * self.tcp.len() as u64;
+        let lines = of(StreamKind::Line) * 2 * self.network.hosts.len() as u64;
+        samples.saturating_mul(calls.sum::<u64>() + tcp + lines)
+    }
+
     /// The names of the records of the calls and flows.
     #[must_use]
     pub fn stream_names(&self) -> Vec<String> {

@@ -4,9 +4,10 @@
 //! Zstandard is the fastest of the common compressors at this ratio, can be read by Python, R,
 //! DuckDB and on the command line, has checksums, and is needed for the Parquet export too.
 
-use std::io::Read;
+use std::io::{BufReader, Read};
 use zstd::bulk::Compressor;
-use zstd::zstd_safe::CParameter;
+use zstd::stream::read::Decoder;
+use zstd::zstd_safe::{CParameter, DCtx, ResetDirective};
 
 /// Zstandard's fastest regular level. On recorded columns, higher levels take several times longer
 /// and save a few per cent.
@@ -44,21 +45,38 @@ pub enum SeriesError {
     Shape(String),
 }
 
-/// The `count` words of a blob.
-///
-/// # Errors
-/// If the blob is not a Zstandard frame of exactly `count` words.
-pub(super) fn unpack(blob: &[u8], count: usize) -> Result<Vec<[u8; 8]>, SeriesError> {
-    let wrong = || SeriesError::Values(count);
-    let size = count.checked_mul(8).ok_or_else(wrong)? as u64;
-    let decoder = zstd::stream::read::Decoder::with_buffer(blob)
-        .map_err(|error| SeriesError::Zstandard(error.to_string()))?;
-    let mut bytes = Vec::new();
-    // Reading one byte more than promised detects an excess. The limit holds for any frame, so that
-    // a forged one cannot fill the memory.
-    decoder.take(size.saturating_add(1)).read_to_end(&mut bytes).map_err(|_| wrong())?;
-    let (words, rest) = bytes.as_chunks::<8>();
-    if words.len() == count && rest.is_empty() { Ok(words.to_vec()) } else { Err(wrong()) }
+/// Decompresses series one after the other, with one Zstandard context: creating one takes longer
+/// than decompressing a short series.
+pub(super) struct Unpacker(DCtx<'static>);
+
+impl Unpacker {
+    pub(super) fn new() -> Result<Self, SeriesError> {
+        let context = DCtx::try_create();
+        context.map(Self).ok_or_else(|| SeriesError::Zstandard("no memory".to_owned()))
+    }
+
+    /// The `count` words of a blob. Memory grows with the words that the blob really has.
+    ///
+    /// # Errors
+    /// If the blob is not a Zstandard frame of exactly `count` words.
+    pub(super) fn unpack(&mut self, blob: &[u8], count: usize) -> Result<Vec<u64>, SeriesError> {
+        let wrong = |_| SeriesError::Values(count);
+        // The series before may have ended in an error.
+        let reset = self.0.reset(ResetDirective::SessionOnly);
+        reset.map_err(|_| SeriesError::Zstandard("the context cannot be reset".to_owned()))?;
+        let mut decoder = BufReader::new(Decoder::with_context(blob, &mut self.0));
+        let mut words = Vec::new();
+        let mut word = [0; 8];
+        for _ in 0..count {
+            decoder.read_exact(&mut word).map_err(wrong)?;
+            words.push(u64::from_le_bytes(word));
+        }
+        // The end of the frame has its checksum.
+        match decoder.read(&mut word).map_err(wrong)? {
+            0 => Ok(words),
+            _ => Err(SeriesError::Values(count)),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -66,12 +84,15 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn unpack(blob: &[u8], count: usize) -> Result<Vec<u64>, SeriesError> {
+        Unpacker::new()?.unpack(blob, count)
+    }
+
     proptest! {
         #[test]
         fn packed_values_are_unpacked_bit_identical(bits: Vec<u64>) {
             let blob = Packer::new().unwrap().pack(bits.iter().map(|word| word.to_le_bytes())).unwrap();
-            let back: Vec<u64> = unpack(&blob, bits.len()).unwrap().into_iter().map(u64::from_le_bytes).collect();
-            prop_assert_eq!(back, bits);
+            prop_assert_eq!(unpack(&blob, bits.len()).unwrap(), bits);
         }
 
         #[test]
@@ -90,6 +111,8 @@ mod tests {
         assert!(unpack(&blob[..blob.len() - 1], 600).is_err());
         let mut flipped = blob.clone();
         flipped[blob.len() / 2] ^= 4;
-        assert!(unpack(&flipped, 600).is_err());
+        let mut unpacker = Unpacker::new().unwrap();
+        assert!(unpacker.unpack(&flipped, 600).is_err());
+        assert!(unpacker.unpack(&blob, 600).is_ok(), "the context is reset");
     }
 }

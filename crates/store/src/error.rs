@@ -3,6 +3,7 @@
 use super::blob::SeriesError;
 use super::names::NameError;
 use rusqlite::ErrorCode;
+use sim::recording::MAX_VALUES;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -97,9 +98,13 @@ pub enum Damage {
     /// The mode of this run is unknown.
     #[error("the mode of run {0}")]
     Mode(i64),
-    /// The sampling interval or the duration of this run is impossible.
+    /// The sampling interval or the duration of this run is impossible, or gives more than
+    /// [`MAX_SAMPLES`](sim::recording::MAX_SAMPLES).
     #[error("the sampling interval or the duration of run {0}")]
     Duration(i64),
+    /// This run declares more than [`MAX_VALUES`] values.
+    #[error("run {0} declares more than {MAX_VALUES} values")]
+    Values(i64),
     /// A stream has an unknown kind.
     #[error("a stream of the kind \"{0}\"")]
     StreamKind(String),

@@ -1,11 +1,11 @@
 //! The store: runs with their records and metrics in one SQLite file. `docs/STORE.md` describes the
 //! tables for other tools.
 //!
-//! A run is stored in one transaction, so that a killed process loses at most the run that it was
-//! writing. The store uses SQLite's rollback journal instead of its write-ahead log: between two
-//! runs it is a single file that can be copied, it can be read from a read-only folder, and it
-//! works on network file systems. The store contains no dates of simulated runs: equal runs give
-//! equal rows.
+//! Runs are stored in transactions of one or several runs, so that a killed process loses at most
+//! the runs that it was writing. The store uses SQLite's rollback journal instead of its write-ahead
+//! log: between two transactions it is a single file that can be copied, it can be read from a
+//! read-only folder, and it works on network file systems. The store contains no dates of simulated
+//! runs: equal runs give an equal file, no matter how many were stored per transaction.
 //!
 //! ```no_run
 //! use store::{Filter, Store};
@@ -28,19 +28,25 @@ mod write;
 
 pub use blob::SeriesError;
 pub use error::{Damage, Fault, OpenError, StoreError};
+pub use write::PackedRun;
 
 use rusqlite::{Connection, OpenFlags};
 use sim::Recording;
+use std::collections::HashMap;
 use std::fmt;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
 use units::{Duration, Seed};
 
 /// How long a writer waits for another process. Writing a run takes milliseconds, so that thousands
 /// of writers may queue.
 const BUSY_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(30);
+
+/// A committed transaction survives a power failure, and there is no journal between transactions.
+const DURABLE: &str = "PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL;";
 
 /// How a run was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -103,8 +109,8 @@ pub struct RunMeta {
     pub index: u32,
     /// How the run was made.
     pub mode: Mode,
-    /// The text of the experiment file.
-    pub file: String,
+    /// The text of the experiment file. The runs of one call of [`Store::runs`] share it.
+    pub file: Arc<str>,
     /// The version of Weir that made the run.
     pub version: String,
     /// Notes, (name, value): for example the browsers of a measured run, why the machine limited
@@ -184,6 +190,7 @@ pub struct Filter {
 pub struct Store {
     connection: Connection,
     path: PathBuf,
+    digests: write::Digests,
 }
 
 impl Store {
@@ -219,7 +226,8 @@ impl Store {
         let plain = Path::new(".").join(path);
         let connection =
             Connection::open_with_flags(plain, flags).map_err(|_| wrong(unopenable(path)))?;
-        let mut store = Self { connection, path: path.to_owned() };
+        let (path, digests) = (path.to_owned(), write::Digests::default());
+        let mut store = Self { connection, path, digests };
         store.prepare(create).map_err(|fault| store.error(fault))?;
         Ok(store)
     }
@@ -227,7 +235,6 @@ impl Store {
     /// Configures the connection and migrates the schema.
     fn prepare(&mut self, create: bool) -> Result<(), Fault> {
         self.connection.busy_timeout(BUSY_TIMEOUT)?;
-        // A stored run survives a power failure.
         self.connection.pragma_update(None, "synchronous", "FULL")?;
         self.connection.pragma_update(None, "foreign_keys", true)?;
         // The file may come from an untrusted source: its views may not call functions with side
@@ -256,8 +263,31 @@ impl Store {
         recording: &Recording,
         metrics: &[(String, String, f64)],
     ) -> Result<i64, StoreError> {
-        write::insert(&mut self.connection, meta, recording, metrics)
+        let packed = PackedRun::new(meta.clone(), recording, metrics.to_vec());
+        let packed = packed.map_err(|fault| self.error(fault))?;
+        Ok(self.insert_packed(&[packed])?[0])
+    }
+
+    /// Stores runs in one transaction, as by [`insert`](Self::insert), and returns their numbers.
+    /// A transaction waits several times for the disk, so that storing many runs together takes
+    /// little longer than storing one.
+    ///
+    /// # Errors
+    /// As [`insert`](Self::insert). Then no part of any of the runs is stored.
+    pub fn insert_packed(&mut self, runs: &[PackedRun]) -> Result<Vec<i64>, StoreError> {
+        write::insert(&mut self.connection, &mut self.digests, runs)
             .map_err(|fault| StoreError::new(&self.path, fault))
+    }
+
+    /// The numbers of the simulated runs by [`DIGEST`].
+    ///
+    /// # Errors
+    /// If the file is damaged or cannot be read.
+    pub fn digests(&mut self) -> Result<&HashMap<String, Vec<i64>>, StoreError> {
+        self.digests
+            .update(&self.connection)
+            .map_err(|fault| StoreError::new(&self.path, fault))?;
+        Ok(self.digests.all())
     }
 
     /// The runs that match `filter`, in the order in which they were stored.
@@ -273,7 +303,7 @@ impl Store {
     /// # Errors
     /// If the store has no such run, is damaged or cannot be read.
     pub fn run(&self, id: i64) -> Result<StoredRun, StoreError> {
-        let found = self.runs(&Filter { id: Some(id), ..Filter::default() })?.pop();
+        let found = read::run(&self.connection, id).map_err(|fault| self.error(fault))?;
         found.ok_or_else(|| self.error(Fault::NoSuchRun(id)))
     }
 

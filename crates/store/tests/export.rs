@@ -197,7 +197,7 @@ fn parquet_has_metadata() {
     assert_eq!(value("weir.seed"), "18446744073709551602,18446744073709551601");
     assert_eq!(value("weir.mode"), "simulated");
     assert_eq!(value("weir.version"), "0.1.0");
-    assert_eq!(value("weir.file"), meta(0).file);
+    assert_eq!(value("weir.file"), *meta(0).file);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use store::{Fault, Filter, Metric, Mode, RunMeta, Store, StoreError};
+use store::{Fault, Filter, Metric, Mode, PackedRun, RunMeta, Store, StoreError};
 use tempfile::{TempDir, tempdir};
 use units::Seed;
 
@@ -177,6 +177,42 @@ fn the_same_runs_make_the_same_file() {
     let ((_one, one), (_other, other)) = (filled(5), filled(5));
     assert_eq!(dump(&one), dump(&other));
     assert_eq!(fs::read(one).unwrap(), fs::read(other).unwrap());
+}
+
+#[test]
+fn the_same_runs_make_the_same_file_however_they_are_grouped() {
+    let (_one, singly) = filled(12);
+    let folder = tempdir().unwrap();
+    for (name, group) in [("a", 12), ("b", 5), ("c", 1)] {
+        let path = folder.path().join(name);
+        let mut store = Store::create_or_open(&path).unwrap();
+        let runs: Vec<PackedRun> = (0..12).map(packed).collect();
+        let ids = runs.chunks(group).flat_map(|group| store.insert_packed(group).unwrap());
+        assert!(ids.eq(1..=12));
+        drop(store);
+        assert_whole(&path, 12);
+        assert!(fs::read(&path).unwrap() == fs::read(&singly).unwrap(), "groups of {group}");
+    }
+}
+
+fn packed(index: u32) -> PackedRun {
+    PackedRun::new(meta(index), &recording(index, 20, 4), metrics(index)).unwrap()
+}
+
+#[test]
+fn runs_of_a_group_with_the_same_digest_and_name_are_stored_once() {
+    let (_folder, path) = filled(0);
+    let digest = |digest: &str| RunMeta {
+        notes: vec![(store::DIGEST.to_owned(), digest.to_owned())],
+        ..meta(0)
+    };
+    let packed = |meta| PackedRun::new(meta, &recording(0, 20, 4), Vec::new()).unwrap();
+    let runs = [packed(digest("a")), packed(digest("b")), packed(digest("a"))];
+    let mut store = Store::open(&path).unwrap();
+    let mut other = Store::open(&path).unwrap();
+    assert_eq!(store.insert_packed(&runs).unwrap(), [1, 2, 1]);
+    assert_eq!(other.insert_packed(&runs).unwrap(), [1, 2, 1], "stored by another process");
+    assert_eq!(store.digests().unwrap()["a"], [1]);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use super::{Comparison, ResultSource};
 use metrics::{StreamSummary, Unit, mean};
 use report::TextTable;
 use serde::Serialize;
+use std::collections::HashMap;
 
 /// The compared metrics of every stream: mean rate, 95th percentile of the round-trip time, loss.
 const METRICS: [&str; 3] = ["received_rate", "rtt_p95", "loss"];
@@ -91,12 +92,10 @@ pub fn differences(comparison: &Comparison<'_>) -> Vec<Difference> {
 
 fn between(measured_by: &ResultSource<'_>, simulator: &ResultSource<'_>) -> Vec<Difference> {
     let mut all = Vec::new();
+    let cells = simulator.experiment.cells().iter();
+    let by_params: HashMap<_, _> = cells.map(|cell| (&cell.params, cell)).collect();
     for cell in measured_by.experiment.cells() {
-        let Some(simulated_cell) =
-            simulator.experiment.cells().iter().find(|other| other.params == cell.params)
-        else {
-            continue;
-        };
+        let Some(simulated_cell) = by_params.get(&cell.params) else { continue };
         let simulated = means(simulator.summaries(simulated_cell.index));
         for (stream, metric, unit, measured) in means(measured_by.summaries(cell.index)) {
             let same = |other: &&(String, &str, Unit, f64)| other.0 == stream && other.1 == metric;

@@ -1,15 +1,18 @@
 //! The sources of stored runs: browsers, emulator and simulator.
 
 use super::compares;
+use crate::StoredExperiments;
 use crate::claims::{Claim, Computed, Verdict};
 use crate::figures::{Figures, RunExtracts, SectionBuilder};
 use crate::runner::Job;
-use crate::stored;
 use experiment::{Experiment, ExperimentError, peers_make_all_calls};
 use metrics::{StreamSummary, summary};
 use report::Section;
 use sim::Recording;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use store::{Mode, RunMeta, StoredRun};
+use units::Seed;
 
 /// The name of the note on a run that Weir did not make (`docs/STORE.md`).
 const IMPORTED: &str = "imported";
@@ -31,8 +34,14 @@ pub struct ResultSource<'c> {
     /// The runs: number in the store, job in the experiment, and whether the machine limited the
     /// run.
     pub stored: Vec<(i64, Job, bool)>,
+    /// The index in `stored` of each simulation, by cell and seed.
+    simulations: BTreeMap<(usize, Seed), usize>,
     pub(super) claims: Vec<&'c Claim>,
     facts: Vec<Facts>,
+    /// The index in `facts` of the runs of each cell.
+    by_cell: BTreeMap<usize, Vec<usize>>,
+    /// The cells in which the machine limited a run.
+    limited: BTreeSet<usize>,
 }
 
 /// The data of one run for claims, figures and tables.
@@ -53,15 +62,24 @@ pub(super) fn sources<'c>(
 ) -> Result<Vec<ResultSource<'c>>, document::FileError> {
     // Each with its name and the identity of its experiment.
     let mut all: Vec<(String, String, ResultSource<'c>)> = Vec::new();
+    let mut experiments = StoredExperiments::default();
+    // What an experiment of many cells takes long to compute, by experiment.
+    let mut facts: Vec<(Arc<Experiment>, String, String)> = Vec::new();
     for run in runs {
-        let (experiment, job) = stored(run)?;
-        let (name, identity) = (name(&run.meta, &experiment), experiment.identity());
+        let (experiment, job) = experiments.of(run)?;
+        let known = facts.iter().position(|(other, ..)| Arc::ptr_eq(other, &experiment));
+        let known = known.unwrap_or_else(|| {
+            facts.push((Arc::clone(&experiment), experiment.identity(), simulator(&experiment)));
+            facts.len() - 1
+        });
+        let (_, identity, simulator) = &facts[known];
+        let name = name(&run.meta, simulator);
         let entry = (run.id, job, run.meta.cpu_limited().is_some());
         let alike = |other: &str, source: &ResultSource<'_>| {
             other == name && compares(&source.experiment, &experiment)
         };
         let same =
-            all.iter_mut().find(|(other, text, source)| *text == identity && alike(other, source));
+            all.iter_mut().find(|(other, text, source)| text == identity && alike(other, source));
         if let Some((_, _, source)) = same {
             source.add_stored(entry);
             continue;
@@ -70,23 +88,23 @@ pub(super) fn sources<'c>(
         // run.
         let is_taken = all.iter().any(|(other, _, source)| alike(other, source));
         let who = if is_taken { format!("{name}, from run {}", run.id) } else { name.clone() };
-        let mut source = ResultSource::new(experiment, who, &run.meta, claims)?;
+        let mut source = ResultSource::new((*experiment).clone(), who, &run.meta, claims)?;
         source.add_stored(entry);
-        all.push((name, identity, source));
+        all.push((name, identity.clone(), source));
     }
     Ok(all.into_iter().map(|(_, _, source)| source).collect())
 }
 
 /// The name of the source of a run: its browsers with their major versions and its native peers, or
-/// its mode and controllers.
-fn name(meta: &RunMeta, experiment: &Experiment) -> String {
+/// its mode and controllers. `simulator` is the name of the simulator with the run's experiment.
+fn name(meta: &RunMeta, simulator: &str) -> String {
     match meta.mode {
         Mode::Measured => {
             let names = distinct(meta.endpoints());
             if names.is_empty() { "a browser".to_owned() } else { names.join(" + ") }
         }
         Mode::Emulated => "emulator".to_owned(),
-        Mode::Simulated => simulator(experiment),
+        Mode::Simulated => simulator.to_owned(),
     }
 }
 
@@ -121,26 +139,49 @@ impl<'c> ResultSource<'c> {
         let claims =
             claims.iter().copied().filter(|claim| claim.experiment == experiment.name).collect();
         let (mode, imported) = (meta.mode, meta.note(IMPORTED).is_some());
-        let (stored, facts) = (Vec::new(), Vec::new());
-        Ok(Self { experiment, figures, who, mode, imported, stored, claims, facts })
+        Ok(Self { imported, ..Self::empty(experiment, figures, who, mode, claims) })
+    }
+
+    /// A source without runs.
+    fn empty(
+        experiment: Experiment,
+        figures: Figures,
+        who: String,
+        mode: Mode,
+        claims: Vec<&'c Claim>,
+    ) -> Self {
+        Self {
+            experiment,
+            figures,
+            who,
+            mode,
+            imported: false,
+            stored: Vec::new(),
+            simulations: BTreeMap::new(),
+            claims,
+            facts: Vec::new(),
+            by_cell: BTreeMap::new(),
+            limited: BTreeSet::new(),
+        }
     }
 
     /// A simulation of the measured experiment, without runs yet.
     fn simulation(&self, experiment: Experiment, who: String) -> Self {
-        let (stored, claims, facts) = (Vec::new(), self.claims.clone(), Vec::new());
-        let (figures, mode) = (self.figures.clone(), Mode::Simulated);
-        Self { experiment, figures, who, mode, imported: false, stored, claims, facts }
+        let (figures, claims) = (self.figures.clone(), self.claims.clone());
+        Self::empty(experiment, figures, who, Mode::Simulated, claims)
     }
 
     fn add_stored(&mut self, entry: (i64, Job, bool)) {
-        let is_same = |other: &&mut (i64, Job, bool)| {
-            other.1.cell == entry.1.cell && other.1.seed == entry.1.seed
-        };
         // A repeated simulation is identical. A repeated run in real time is not.
-        match self.stored.iter_mut().find(|other| self.mode == Mode::Simulated && is_same(other)) {
-            Some(old) => *old = entry,
-            None => self.stored.push(entry),
+        if self.mode == Mode::Simulated {
+            let next = self.stored.len();
+            let place = *self.simulations.entry((entry.1.cell, entry.1.seed)).or_insert(next);
+            if let Some(old) = self.stored.get_mut(place) {
+                *old = entry;
+                return;
+            }
         }
+        self.stored.push(entry);
     }
 
     /// Whether its runs can be compared with simulations: real calls, not emulated ones, on a known
@@ -184,6 +225,10 @@ impl<'c> ResultSource<'c> {
 
     /// Adds the data of a run.
     pub fn add(&mut self, facts: Facts) {
+        self.by_cell.entry(facts.job.cell).or_default().push(self.facts.len());
+        if facts.limited {
+            self.limited.insert(facts.job.cell);
+        }
         self.facts.push(facts);
     }
 
@@ -216,7 +261,7 @@ impl<'c> ResultSource<'c> {
 
     /// Whether the machine limited a run of this cell.
     pub(super) fn is_limited(&self, cell: usize) -> bool {
-        self.facts.iter().any(|facts| facts.limited && facts.job.cell == cell)
+        self.limited.contains(&cell)
     }
 
     /// The name in legends, with an asterisk if the machine limited a run.
@@ -245,6 +290,7 @@ impl<'c> ResultSource<'c> {
 
     /// The summaries of the runs of a cell.
     pub(super) fn summaries(&self, cell: usize) -> impl Iterator<Item = &Vec<StreamSummary>> {
-        self.facts.iter().filter(move |facts| facts.job.cell == cell).map(|facts| &facts.summary)
+        let runs = self.by_cell.get(&cell).into_iter().flatten();
+        runs.map(|index| &self.facts[*index].summary)
     }
 }

@@ -78,7 +78,7 @@ fn run(
         seed: Seed(1),
         index: 0,
         mode,
-        file: experiment.text.clone(),
+        file: experiment.text.as_str().into(),
         version: "0.1.0".to_owned(),
         notes: notes
             .iter()

@@ -1,7 +1,7 @@
 //! Cumulative distributions over all runs: of the samples of a quantity, or of one value per
 //! stream. One line per cell.
 
-use super::kind::{FigureKind, Runs};
+use super::kind::{FigureKind, MAX_LINES, Runs, with_remark};
 use super::marks::{read_marks, read_unit};
 use crate::runner::Job;
 use document::{Fault, Reader};
@@ -82,11 +82,14 @@ impl FigureKind for Cdf {
             let values: Vec<f64> = extracts.iter().copied().flatten().copied().collect();
             Series::cdf(&params.join(", "), Role::Series(index), &values)
         };
-        vec![runs.figure(report::Cdf {
-            series: runs.cells().enumerate().map(series).collect(),
+        let (cells, remark) = runs.first_cells(MAX_LINES);
+        let mut figure = runs.figure(report::Cdf {
+            series: cells.into_iter().enumerate().map(series).collect(),
             marks: self.marks.clone(),
             x_label: self.unit.label(&self.label),
             log_x: self.log,
-        })]
+        });
+        figure.caption = with_remark(&figure.caption, remark);
+        vec![figure]
     }
 }

@@ -17,6 +17,13 @@ pub struct RunExtracts {
 }
 
 impl Figures {
+    /// Whether a figure may show this run. If not, the page does not need its recording.
+    #[must_use]
+    pub fn may_show(&self, experiment: &Experiment, job: Job) -> bool {
+        let cell = &experiment.cells()[job.cell];
+        self.0.iter().any(|figure| figure.cells.matches(cell) && figure.kind.may_show(job))
+    }
+
     /// What the figures keep of one run of `experiment`, from which they were read.
     #[must_use]
     pub fn extract(&self, experiment: &Experiment, job: Job, recording: &Recording) -> RunExtracts {

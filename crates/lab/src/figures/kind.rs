@@ -10,6 +10,9 @@ use std::any::Any;
 use std::fmt::Debug;
 use std::sync::Arc;
 
+/// The greatest number of cells in one plot with a line per cell: four per colour. Our choice.
+pub(super) const MAX_LINES: usize = 24;
+
 /// A kind of figure.
 pub(super) trait FigureKind: Debug + Send + Sync + Sized + 'static {
     /// What the figure keeps of one run.
@@ -35,6 +38,13 @@ pub(super) trait FigureKind: Debug + Send + Sync + Sized + 'static {
 
     /// The figures, assembled from what was kept of the runs.
     fn assemble(&self, runs: &Runs<'_, Self::Extract>) -> Vec<report::Figure>;
+
+    /// Whether the figure may show this run; `false` only if [`extract`](Self::extract) would
+    /// return `None`.
+    fn may_show(&self, job: Job) -> bool {
+        let _ = job;
+        true
+    }
 
     /// The axes of the grid that the figure names, each with its key in the file.
     fn axes(&self) -> Vec<NamedAxis<'_>> {
@@ -82,6 +92,16 @@ pub(super) struct Heading<'a> {
     pub(super) caption: &'a str,
 }
 
+/// A cell with the extracts of its runs.
+pub(super) type CellRuns<'a, 'r, E> = (&'a Cell, &'r [&'a E]);
+
+/// The caption with a remark.
+pub(super) fn with_remark(caption: &str, remark: Option<String>) -> String {
+    let parts = [Some(caption.to_owned()), remark];
+    let parts: Vec<String> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
+    parts.join(" ")
+}
+
 impl<'a, E> Runs<'a, E> {
     /// The figure with this content.
     pub(super) fn figure(&self, body: impl report::Drawable) -> report::Figure {
@@ -91,6 +111,18 @@ impl<'a, E> Runs<'a, E> {
             caption: self.heading.caption.to_owned(),
             body: Box::new(body),
         }
+    }
+
+    /// The first `most` cells that the figure shows, each with the extracts of its runs; and a
+    /// remark for the caption if that leaves out cells.
+    pub(super) fn first_cells(&self, most: usize) -> (Vec<CellRuns<'a, '_, E>>, Option<String>) {
+        let mut cells: Vec<_> = self.cells().filter(|(_, extracts)| !extracts.is_empty()).collect();
+        let all = cells.len();
+        cells.truncate(most);
+        let remark = (all > most).then(|| {
+            format!("Shown: the first {most} of {all} cells; 'cell' of the figure chooses others.")
+        });
+        (cells, remark)
     }
 
     /// The cells that the figure shows, each with the extracts of its runs.
@@ -120,6 +152,7 @@ pub(super) trait AnyKind: Debug + Send + Sync {
         heading: Heading<'_>,
         by_cell: Vec<Vec<&dyn AnyDebug>>,
     ) -> Vec<report::Figure>;
+    fn may_show(&self, job: Job) -> bool;
     fn axes(&self) -> Vec<NamedAxis<'_>>;
     fn reference(&self) -> Option<Reference<'_>>;
 }
@@ -147,6 +180,10 @@ impl<K: FigureKind> AnyKind for K {
     ) -> Vec<report::Figure> {
         let by_cell = by_cell.into_iter().map(typed).collect();
         FigureKind::assemble(self, &Runs { heading, by_cell })
+    }
+
+    fn may_show(&self, job: Job) -> bool {
+        FigureKind::may_show(self, job)
     }
 
     fn axes(&self) -> Vec<NamedAxis<'_>> {

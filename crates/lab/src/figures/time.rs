@@ -1,7 +1,7 @@
 //! Panels over time, of one run per cell: the papers' plots of rate, fraction lost, RTT and delay
 //! variation.
 
-use super::kind::{FigureKind, NamedAxis, Reference, Runs};
+use super::kind::{FigureKind, MAX_LINES, NamedAxis, Reference, Runs, with_remark};
 use super::marks::{read_marks, read_unit};
 use crate::runner::Job;
 use document::{Fault, Node, Reader};
@@ -10,6 +10,10 @@ use metrics::{MetricError, rate_series};
 use report::{Mark, Panel, Role, Scale, Series, SeriesStyle};
 use sim::Recording;
 use sim::recording::StreamRecord;
+
+/// The greatest number of figures of one `[[figure]]`: plots take most of the time in which a page
+/// opens. No experiment of the papers has more. Our choice.
+const MAX_FIGURES: usize = 50;
 
 /// Panels over time.
 #[derive(Debug)]
@@ -76,12 +80,22 @@ impl FigureKind for TimePlot {
 
     fn assemble(&self, runs: &Runs<'_, Vec<Panel>>) -> Vec<report::Figure> {
         let Some(axis) = &self.series_axis else { return figures_per_cell(runs) };
-        let cells = runs.cells().filter_map(|(cell, panels)| {
+        let (cells, remark) = runs.first_cells(MAX_LINES);
+        let cells = cells.into_iter().filter_map(|(cell, panels)| {
             let value = cell.params.iter().find(|(name, _)| name == axis);
             Some((value.map_or("", |(_, value)| value.as_str()), *panels.first()?))
         });
         let panels = overlay(cells, self.reference.as_deref());
-        if panels.is_empty() { Vec::new() } else { vec![runs.figure(over_time(panels))] }
+        if panels.is_empty() {
+            return Vec::new();
+        }
+        let mut figure = runs.figure(over_time(panels));
+        figure.caption = with_remark(&figure.caption, remark);
+        vec![figure]
+    }
+
+    fn may_show(&self, job: Job) -> bool {
+        self.run == job.run
     }
 
     fn axes(&self) -> Vec<NamedAxis<'_>> {
@@ -94,17 +108,19 @@ impl FigureKind for TimePlot {
     }
 }
 
-/// One figure for each cell of which a run is shown.
+/// One figure for each cell of which a run is shown, up to [`MAX_FIGURES`].
 pub(super) fn figures_per_cell(runs: &Runs<'_, Vec<Panel>>) -> Vec<report::Figure> {
+    let (cells, remark) = runs.first_cells(MAX_FIGURES);
     let figure = |(cell, panels): (&Cell, &[&Vec<Panel>])| {
         let mut figure = runs.figure(over_time((*panels.first()?).clone()));
         figure.id = format!("{}-{}", figure.id, cell.index + 1);
         if !cell.params.is_empty() {
             figure.title = format!("{}: {}", figure.title, cell.label());
         }
+        figure.caption = with_remark(&figure.caption, remark.clone());
         Some(figure)
     };
-    runs.cells().filter_map(figure).collect()
+    cells.into_iter().filter_map(figure).collect()
 }
 
 fn over_time(panels: Vec<Panel>) -> report::TimePlot {

@@ -30,14 +30,26 @@ impl FigureKind for UsualPlots {
         recording: &Recording,
         streams: &[String],
     ) -> Result<Option<Vec<Panel>>, MetricError> {
-        if job.run > 0 || job.cell >= MAX_CELLS {
+        if !self.may_show(job) {
             return Ok(None);
         }
         plot(recording).panels(recording, streams).map(Some)
     }
 
     fn assemble(&self, runs: &Runs<'_, Vec<Panel>>) -> Vec<report::Figure> {
-        figures_per_cell(runs)
+        let mut figures = figures_per_cell(runs);
+        let all = runs.cells().count();
+        if let Some(last) = figures.last_mut().filter(|_| all > MAX_CELLS) {
+            last.caption = format!(
+                "Shown: the first {MAX_CELLS} of {all} cells. A [[figure]] in the experiment file \
+                 shows all of them, for example as a table."
+            );
+        }
+        figures
+    }
+
+    fn may_show(&self, job: Job) -> bool {
+        job.run == 0 && job.cell < MAX_CELLS
     }
 }
 

@@ -2,12 +2,13 @@ use super::Job;
 use super::stored::{insert, meta};
 use blake3::Hasher;
 use experiment::Experiment;
+use metrics::usual;
 use sim::{Recording, Scenario};
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use store::{DIGEST, Filter, Mode, RunMeta, Store, StoreError};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
+use store::{DIGEST, Mode, PackedRun, RunMeta, Store, StoreError};
 
 /// A cache without a store: every run is simulated, and none is stored.
 pub static NO_CACHE: RunCache = RunCache { open: None };
@@ -15,14 +16,20 @@ pub static NO_CACHE: RunCache = RunCache { open: None };
 /// Stores runs as they finish, and finds runs that were simulated before.
 #[derive(Debug, Default)]
 pub struct RunCache {
-    open: Option<Mutex<OpenStore>>,
+    open: Option<Open>,
+}
+
+#[derive(Debug)]
+struct Open {
+    /// The numbers of the stored runs by digest. A run may be stored under several names. Behind a
+    /// lock of its own, because that of the store is held while a group of runs is written.
+    known: RwLock<HashMap<String, Vec<i64>>>,
+    store: Mutex<OpenStore>,
 }
 
 #[derive(Debug)]
 struct OpenStore {
     store: Store,
-    /// The numbers of the stored runs by digest. A run may be stored under several names.
-    known: BTreeMap<String, Vec<i64>>,
     stored: usize,
     reused: usize,
     error: Option<StoreError>,
@@ -53,21 +60,15 @@ impl RunCache {
     /// As [`Store::create_or_open`].
     pub fn open(path: Option<&Path>) -> Result<Self, StoreError> {
         let Some(path) = path else { return Ok(Self::default()) };
-        let store = Store::create_or_open(path)?;
-        let simulated = store.runs(&Filter { mode: Some(Mode::Simulated), ..Filter::default() })?;
-        let mut known: BTreeMap<String, Vec<i64>> = BTreeMap::new();
-        for run in simulated {
-            if let Some(digest) = run.meta.note(DIGEST) {
-                known.entry(digest.to_owned()).or_default().push(run.id);
-            }
-        }
-        let open = OpenStore { store, known, stored: 0, reused: 0, error: None };
-        Ok(Self { open: Some(Mutex::new(open)) })
+        let mut store = Store::create_or_open(path)?;
+        let known = RwLock::new(store.digests()?.clone());
+        let store = OpenStore { store, stored: 0, reused: 0, error: None };
+        Ok(Self { open: Some(Open { known, store: Mutex::new(store) }) })
     }
 
     fn lock(&self) -> Option<MutexGuard<'_, OpenStore>> {
         // A thread that panics cannot leave a partly written run: SQLite rolls it back.
-        self.open.as_ref().map(|open| open.lock().unwrap_or_else(PoisonError::into_inner))
+        self.open.as_ref().map(|open| open.store.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The digest of a run; `None` without a store.
@@ -84,9 +85,9 @@ impl RunCache {
         digest: &str,
         cancel: &AtomicBool,
     ) -> Option<Found> {
+        let ids = self.known(digest)?;
         let mut open = self.lock()?;
-        let ids = open.known.get(digest)?;
-        match open.read(ids, &meta(experiment, job, Mode::Simulated, &[note(digest)])) {
+        match open.read(&ids, &meta(experiment, job, Mode::Simulated, &[note(digest)])) {
             Ok(found) => {
                 open.reused += 1;
                 Some(found)
@@ -98,18 +99,54 @@ impl RunCache {
         }
     }
 
-    /// Stores a simulated run.
-    pub(super) fn insert_simulated(
+    /// The numbers of the stored runs with this digest.
+    fn known(&self, digest: &str) -> Option<Vec<i64>> {
+        let known = self.open.as_ref()?.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.get(digest).cloned()
+    }
+
+    /// A simulated run, ready to be stored. If that fails, `cancel` is set.
+    pub(super) fn pack(
         &self,
         experiment: &Experiment,
         job: Job,
         recording: &Recording,
         digest: &str,
         cancel: &AtomicBool,
-    ) {
-        let id = self.insert(experiment, job, recording, Mode::Simulated, &[note(digest)], cancel);
-        if let (Some(mut open), Some(id)) = (self.lock(), id) {
-            open.known.entry(digest.to_owned()).or_default().push(id);
+    ) -> Option<PackedRun> {
+        let meta = meta(experiment, job, Mode::Simulated, &[note(digest)]);
+        match PackedRun::new(meta, recording, usual(recording)) {
+            Ok(packed) => Some(packed),
+            Err(fault) => {
+                let mut open = self.lock()?;
+                let path = open.store.path().to_owned();
+                open.fail(StoreError { path, fault }, cancel);
+                None
+            }
+        }
+    }
+
+    /// Stores simulated runs together, or as many of them as possible.
+    pub(super) fn insert_simulated(&self, runs: &[PackedRun], cancel: &AtomicBool) {
+        let Some(mut open) = self.lock().filter(|open| open.error.is_none()) else { return };
+        let mut ids = open.insert(runs, cancel);
+        if ids.is_empty() && runs.len() > 1 {
+            // One run may be too large for the disk or for SQLite. The runs before it are stored.
+            let one = |run: &PackedRun| open.insert(std::slice::from_ref(run), cancel).pop();
+            ids = runs.iter().map_while(one).collect();
+        }
+        drop(open);
+        self.learn(runs, &ids);
+    }
+
+    /// Notes the numbers of runs that were stored.
+    fn learn(&self, runs: &[PackedRun], ids: &[i64]) {
+        let Some(open) = &self.open else { return };
+        let mut known = open.known.write().unwrap_or_else(PoisonError::into_inner);
+        for (run, id) in runs.iter().zip(ids) {
+            if let Some(digest) = run.meta().note(DIGEST) {
+                known.entry(digest.to_owned()).or_default().push(*id);
+            }
         }
     }
 
@@ -143,7 +180,7 @@ impl RunCache {
     pub fn finish(self) -> CacheSummary {
         let Some(open) = self.open else { return CacheSummary::default() };
         let OpenStore { stored, reused, error, .. } =
-            open.into_inner().unwrap_or_else(PoisonError::into_inner);
+            open.store.into_inner().unwrap_or_else(PoisonError::into_inner);
         CacheSummary { stored, reused, error }
     }
 }
@@ -161,6 +198,20 @@ impl OpenStore {
             .into_iter()
             .any(|meta| RunMeta { version: wanted.version.clone(), ..meta } == *wanted);
         Ok(Found { recording: self.store.recording(ids[0])?, has_same_name })
+    }
+
+    /// Stores runs together and returns their numbers; none if that fails.
+    fn insert(&mut self, runs: &[PackedRun], cancel: &AtomicBool) -> Vec<i64> {
+        match self.store.insert_packed(runs) {
+            Ok(ids) => {
+                self.stored += ids.len();
+                ids
+            }
+            Err(error) => {
+                self.fail(error, cancel);
+                Vec::new()
+            }
+        }
     }
 
     fn fail(&mut self, error: StoreError, cancel: &AtomicBool) {

@@ -3,6 +3,7 @@
 //! machine.
 
 mod cache;
+mod delivery;
 mod stored;
 #[cfg(test)]
 mod tests;
@@ -11,14 +12,17 @@ pub use cache::{CacheSummary, NO_CACHE, RunCache};
 pub use stored::{capture, insert};
 
 use cache::Found;
-use experiment::Experiment;
+use delivery::Delivery;
+use experiment::{Cell, Experiment};
+use sim::recording::MAX_VALUES;
 use sim::{Recording, RunError};
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use store::PackedRun;
 use units::Seed;
 
 /// One run of a list of experiments.
@@ -79,10 +83,15 @@ impl std::ops::Add for Summary {
     }
 }
 
+/// The greatest number of values that concurrent runs may sample, 4 GiB: eight runs as large as one
+/// may be. Our choice.
+const MAX_CONCURRENT_VALUES: u64 = 8 * MAX_VALUES;
+
 /// How a batch of runs is executed.
 #[derive(Clone, Copy)]
 pub struct Runner<'a> {
-    /// Number of threads. Each run uses one thread.
+    /// Number of threads. Each run uses one thread. Fewer threads are used if the recordings of
+    /// that many runs might take more than 4 GiB.
     pub jobs: NonZeroUsize,
     /// Setting it stops the batch: no run begins, and unfinished runs are discarded.
     pub cancel: &'a AtomicBool,
@@ -92,10 +101,10 @@ pub struct Runner<'a> {
     pub cache: &'a RunCache,
 }
 
-/// The outcome of a run, and its digest and recording if it has to be stored.
+/// The outcome of a run, and the run itself if it has to be stored.
 struct Finished<T> {
     outcome: Outcome<T>,
-    to_store: Option<(String, Recording)>,
+    to_store: Option<PackedRun>,
 }
 
 /// The number of cores of the machine.
@@ -106,23 +115,18 @@ pub fn all_cores() -> NonZeroUsize {
 
 impl Runner<'_> {
     /// Runs all experiments. `each` computes a value from each recording, in the thread of the run.
-    /// `sink` receives the outcomes in order, in the calling thread, each as soon as all outcomes
-    /// before it have arrived and its run is stored.
+    /// `sink` receives the outcomes in order, in the calling thread, each after all outcomes before
+    /// it have arrived and its run is stored. Runs that finish within 50 ms are stored together.
     pub fn run<T: Send>(
         &self,
         experiments: &[Experiment],
         each: impl Fn(Job, &Recording) -> T + Sync,
-        mut sink: impl FnMut(Outcome<T>),
+        sink: impl FnMut(Outcome<T>),
     ) -> Summary {
         let jobs = jobs(experiments);
         let work = |job: Job| self.one(&experiments[job.experiment], job, &each);
-        self.distribute(&jobs, work, |Finished { outcome, to_store }| {
-            if let Some((digest, recording)) = to_store {
-                let (job, experiment) = (outcome.job, &experiments[outcome.job.experiment]);
-                self.cache.insert_simulated(experiment, job, &recording, &digest, self.cancel);
-            }
-            sink(outcome);
-        })
+        let threads = self.threads(experiments).min(jobs.len());
+        self.distribute(&jobs, threads, work, Delivery::new(self.cache, self.cancel, sink))
     }
 
     /// One run; `None` if it was cancelled.
@@ -146,10 +150,10 @@ impl Runner<'_> {
                 }
             };
             let value = each(job, &recording);
-            Ok::<_, RunError>((
-                value,
-                digest.filter(|_| !is_stored).map(|digest| (digest, recording)),
-            ))
+            let to_store = digest.filter(|_| !is_stored).and_then(|digest| {
+                self.cache.pack(experiment, job, &recording, &digest, self.cancel)
+            });
+            Ok::<_, RunError>((value, to_store))
         };
         let (result, to_store) = match catch_unwind(AssertUnwindSafe(attempt)) {
             Ok(Ok((value, to_store))) => (Ok(value), to_store),
@@ -160,18 +164,27 @@ impl Runner<'_> {
         Some(Finished { outcome: Outcome { job, result }, to_store })
     }
 
+    /// The number of threads whose recordings fit into memory.
+    fn threads(&self, experiments: &[Experiment]) -> usize {
+        let cells = experiments.iter().flat_map(Experiment::cells);
+        let largest = cells.map(Cell::sampled_values).max().unwrap_or(0);
+        let fit = usize::try_from(MAX_CONCURRENT_VALUES / largest.max(1)).unwrap_or(usize::MAX);
+        self.jobs.get().min(fit.max(1))
+    }
+
     /// Distributes the jobs over the threads and restores the order of the outcomes.
     fn distribute<T: Send>(
         &self,
         jobs: &[Job],
+        threads: usize,
         work: impl Fn(Job) -> Option<Finished<T>> + Sync,
-        mut sink: impl FnMut(Finished<T>),
+        mut delivery: Delivery<'_, T, impl FnMut(Outcome<T>)>,
     ) -> Summary {
         let next = AtomicUsize::new(0);
         let (send, receive) = mpsc::channel();
         let mut summary = Summary { total: jobs.len(), ..Summary::default() };
         std::thread::scope(|scope| {
-            for _ in 0..self.jobs.get().min(jobs.len()) {
+            for _ in 0..threads {
                 let (send, next, work) = (send.clone(), &next, &work);
                 let thread = std::thread::Builder::new().name(THREAD_NAME.to_owned());
                 let spawned = thread.spawn_scoped(scope, move || {
@@ -188,7 +201,7 @@ impl Runner<'_> {
                 }
             }
             drop(send);
-            self.collect(&receive, &mut summary, &mut sink);
+            self.collect(&receive, &mut summary, &mut delivery);
         });
         summary.cancelled = summary.done + summary.failed < summary.total;
         summary
@@ -207,11 +220,23 @@ impl Runner<'_> {
         &self,
         receive: &mpsc::Receiver<(usize, Option<Finished<T>>)>,
         summary: &mut Summary,
-        sink: &mut impl FnMut(Finished<T>),
+        delivery: &mut Delivery<'_, T, impl FnMut(Outcome<T>)>,
     ) {
         let mut waiting = BTreeMap::new();
         let mut expected = 0;
-        for (index, finished) in receive {
+        loop {
+            let received = match delivery.patience() {
+                Some(patience) => receive.recv_timeout(patience),
+                None => receive.recv().map_err(RecvTimeoutError::from),
+            };
+            let (index, finished) = match received {
+                Ok(received) => received,
+                Err(RecvTimeoutError::Timeout) => {
+                    delivery.flush();
+                    continue;
+                }
+                Err(RecvTimeoutError::Disconnected) => break,
+            };
             if let Some(finished) = &finished {
                 if finished.outcome.result.is_ok() {
                     summary.done += 1;
@@ -223,11 +248,12 @@ impl Runner<'_> {
             waiting.insert(index, finished);
             while let Some(finished) = waiting.remove(&expected) {
                 expected += 1;
-                finished.into_iter().for_each(&mut *sink);
+                finished.into_iter().for_each(|finished| delivery.push(finished));
             }
         }
         // A cancelled batch has gaps. The runs after a gap are delivered too.
-        waiting.into_values().flatten().for_each(sink);
+        waiting.into_values().flatten().for_each(|finished| delivery.push(finished));
+        delivery.flush();
     }
 }
 

@@ -37,7 +37,7 @@ pub(super) fn meta(
         seed: job.seed,
         index: job.run,
         mode,
-        file: experiment.text.clone(),
+        file: experiment.text.as_str().into(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         notes: notes.to_vec(),
     }

@@ -53,6 +53,38 @@ fn one_thread_and_two_threads_give_the_same_outcomes_in_the_same_order() {
 }
 
 #[test]
+fn recordings_of_concurrent_runs_fit_into_memory() {
+    let cancel = AtomicBool::new(false);
+    let threads = |text: &str| {
+        let experiment = Experiment::parse(text, "x.toml").unwrap();
+        let values = experiment.cells()[0].sampled_values();
+        (runner(100, &cancel).threads(&[experiment]), values)
+    };
+    assert_eq!(threads(TEXT).0, 100);
+    // 400,000 samples of a call and four lines: 461 MiB.
+    let interval = "duration = \"20s\"\nsample_interval = \"50us\"";
+    assert_eq!(threads(&TEXT.replace("duration = \"20s\"", interval)), (9, 57_600_000));
+}
+
+#[test]
+fn a_recording_has_at_most_the_values_that_are_expected() {
+    let named = cc::profiles().into_iter().map(|profile| profile.name.to_owned());
+    for profile in named.filter(|name| !name.contains("RATE")) {
+        let call = format!("\"{profile}\"\naudio = true\nfec = \"hybrid\"");
+        let text = TEXT.replace("\"gcc:carlucci-2017\"", &call);
+        let text = format!("{text}\n[tcp.upload]\nfrom = \"alice\"\nto = \"bob\"\n");
+        let experiment = Experiment::parse(&text, "x.toml").unwrap();
+        let scenario = experiment.cells()[0].scenario(Seed(1));
+        let recording = sim::run(&scenario, sim::Options::default()).unwrap();
+        assert_eq!(recording.streams.len(), 2 + 1 + 4, "two media, TCP, four lines");
+        for stream in &recording.streams {
+            let columns = stream.columns.len() as u64;
+            assert!(columns <= stream.kind.most_columns(), "{}: {columns}", stream.name);
+        }
+    }
+}
+
+#[test]
 fn a_panic_is_reported_with_its_seed_and_the_other_runs_finish() {
     let experiment = Experiment::parse(TEXT, "x.toml").unwrap();
     let cancel = AtomicBool::new(false);

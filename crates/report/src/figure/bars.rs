@@ -25,7 +25,7 @@ pub struct Bar {
 
 impl Drawable for Bars {
     fn draw(&self) -> Result<Drawing, DrawError> {
-        grouped::draw(&self.0, true).map(Drawing::plot)
+        grouped::drawing(&self.0, |shown| grouped::draw(shown, true))
     }
 
     fn describe(&self) -> String {

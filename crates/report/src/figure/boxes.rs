@@ -31,7 +31,7 @@ pub struct BoxStats {
 
 impl Drawable for Boxes {
     fn draw(&self) -> Result<Drawing, DrawError> {
-        grouped::draw(&self.0, false).map(Drawing::plot)
+        grouped::drawing(&self.0, |shown| grouped::draw(shown, false))
     }
 
     fn describe(&self) -> String {

@@ -1,11 +1,13 @@
 //! What bars and boxes in groups share.
 
+use super::Drawing;
 use super::words::number;
 use crate::plot::{
     Axis, AxisOptions, Below, Chart, DrawResult, Entry, Frame, Ink, LINE_HEIGHT, Mark, PUBLISHED,
     Role, SCALE, Svg, Swatch, canvas, margin_right, text_width, write,
 };
 use crate::text_table::TextTable;
+use maud::html;
 use plotters::element::PathElement;
 use plotters::style::text_anchor::HPos;
 
@@ -19,6 +21,10 @@ const BAR: f64 = 0.84;
 const GAP: u32 = 6;
 /// The greatest number of groups whose names are all written.
 const MAX_NAMES: usize = 8;
+/// The greatest number of groups that are drawn: each is then 4 CSS pixels wide. Our choice.
+const MAX_GROUPS: usize = 100;
+/// The greatest number of items of a group that are drawn: four per colour. Our choice.
+const MAX_SERIES: usize = 24;
 
 /// Items in groups: for example one group per queue length, with one item per capacity.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -170,6 +176,33 @@ pub(super) fn merged<'a, T: Item + 'a>(
         groups: labels.into_iter().map(group).collect(),
         ..(*first).clone()
     })
+}
+
+/// The drawing of the groups, by `draw`. If there are too many, the first ones are drawn, and a note
+/// says so.
+pub(super) fn drawing<T: Item>(
+    grouped: &Grouped<T>,
+    draw: impl Fn(&Grouped<T>) -> DrawResult<Svg>,
+) -> DrawResult<Drawing> {
+    let (groups, series) = (grouped.groups.len(), grouped.series.len());
+    if groups <= MAX_GROUPS && series <= MAX_SERIES {
+        return draw(grouped).map(Drawing::plot);
+    }
+    let first = |group: &Group<T>| Group {
+        label: group.label.clone(),
+        items: group.items.iter().take(MAX_SERIES).cloned().collect(),
+    };
+    let shown = Grouped {
+        series: grouped.series.iter().take(MAX_SERIES).cloned().collect(),
+        groups: grouped.groups.iter().take(MAX_GROUPS).map(first).collect(),
+        ..grouped.clone()
+    };
+    let counts = [(shown.groups.len(), groups, "groups"), (shown.series.len(), series, "series")];
+    let fewer = counts.into_iter().filter(|(shown, all, _)| shown < all);
+    let fewer: Vec<String> =
+        fewer.map(|(shown, all, what)| format!("the first {shown} of {all} {what}")).collect();
+    let html = html! { p.note { "Drawn: " (fewer.join(" and ")) ". All values are in the numbers below." } };
+    Ok(Drawing { html, ..Drawing::plot(draw(&shown)?) })
 }
 
 /// Draws the groups from left to right.

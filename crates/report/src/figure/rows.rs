@@ -30,7 +30,7 @@ pub struct Rows(pub Grouped<Bar>);
 
 impl Drawable for Rows {
     fn draw(&self) -> Result<Drawing, DrawError> {
-        draw(&self.0).map(Drawing::plot)
+        grouped::drawing(&self.0, draw)
     }
 
     fn describe(&self) -> String {

@@ -14,6 +14,10 @@ use metrics::{Better, Estimate, Unit};
 /// letters this many fit into the plot.
 const MAX_NAMES: usize = 14;
 
+/// The greatest number of points with a name or a number beside them, and of names in the legend.
+/// More do not fit into the plot. Our choice.
+const MAX_NUMBERS: usize = 200;
+
 /// Named points in a plane, such as what each remedy costs and gains.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scatter {
@@ -122,6 +126,11 @@ impl Scatter {
         self.points.len() > MAX_NAMES
     }
 
+    /// Whether there are too many points for names and numbers; the table of numbers has the names.
+    const fn is_anonymous(&self) -> bool {
+        self.points.len() > MAX_NUMBERS
+    }
+
     /// The names behind the numbers in the plot, and the points that are not drawn.
     fn key(&self) -> Markup {
         let missing: Vec<String> = self
@@ -131,7 +140,9 @@ impl Scatter {
             .map(|point| self.why_missing(point))
             .collect();
         html! {
-            @if self.is_numbered() {
+            @if self.is_anonymous() {
+                p.note { "The names of the " (self.points.len()) " points are in the numbers below." }
+            } @else if self.is_numbered() {
                 ol.key { @for point in &self.points { li { (point.full_name()) } } }
             }
             @if !missing.is_empty() { p.note { "Not drawn: " (missing.join("; ")) "." } }

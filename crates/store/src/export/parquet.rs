@@ -85,7 +85,7 @@ impl<W: Write + Send> ParquetTable<W> {
             ("weir.seed", meta.seed.to_string()),
             ("weir.mode", meta.mode.to_string()),
             ("weir.version", meta.version.clone()),
-            ("weir.file", meta.file.clone()),
+            ("weir.file", meta.file.to_string()),
         ];
         for (key, value) in facts {
             let values = self.metadata.entry(key).or_default();

@@ -5,6 +5,7 @@ use crate::cli::Compare;
 use crate::failure::Failure;
 use crate::output::{Output, Rows};
 use experiment::Experiment;
+use lab::StoredExperiments;
 use lab::claims::{Catalogue, Claim, Verdict, schedule};
 use lab::comparison::{Comparison, Difference, ResultSource, differences};
 use lab::runner::{Job, NO_CACHE, Outcome, Summary};
@@ -18,7 +19,7 @@ pub(crate) fn run(args: &Compare) -> Result<ExitCode, Failure> {
     let catalogue = Catalogue::embedded()?;
     let claims = catalogue.select(&[])?;
     let store = Store::open(&args.store)?;
-    let runs = readable(chosen(&store, args)?)?;
+    let runs = readable(chosen(&store, args)?, &mut StoredExperiments::default())?;
     let mut comparisons = loaded(&store, &runs, &claims)?;
     let summary = simulate(args, &mut comparisons)?;
     if let Some(path) = &args.output {
@@ -63,9 +64,12 @@ fn chosen(store: &Store, args: &Compare) -> Result<Vec<StoredRun>, Failure> {
 }
 
 /// Keeps the runs whose experiments this version can read, and prints a line for each other run.
-pub(super) fn readable(mut runs: Vec<StoredRun>) -> Result<Vec<StoredRun>, Failure> {
+pub(super) fn readable(
+    mut runs: Vec<StoredRun>,
+    experiments: &mut StoredExperiments,
+) -> Result<Vec<StoredRun>, Failure> {
     let mut faults = Vec::new();
-    runs.retain(|run| match lab::stored(run) {
+    runs.retain(|run| match experiments.of(run) {
         Ok(_) => true,
         Err(error) => {
             faults.push(format!("run {} cannot be read: {error}", run.id));
@@ -169,7 +173,8 @@ pub(super) fn verdicts(
     let store = Store::open(path)?;
     let mut runs = store.runs(&Filter::default())?;
     runs.retain(|run| claims.iter().any(|claim| claim.experiment == run.meta.experiment));
-    let comparisons = loaded(&store, &readable(runs)?, claims)?;
+    let runs = readable(runs, &mut StoredExperiments::default())?;
+    let comparisons = loaded(&store, &runs, claims)?;
     let all = in_order(claims, &comparisons, named);
     if all.is_empty() {
         let shown = path.display();

@@ -3,12 +3,14 @@ use crate::cli::{Chosen, Report};
 use crate::failure::Failure;
 use document::shown::escaped_page;
 use experiment::Experiment;
+use lab::StoredExperiments;
 use lab::claims::Verdict;
 use lab::figures::{Figures, SectionBuilder, section_builders};
 use lab::runner::{Job, Outcome, RunCache, Runner};
 use report::Section;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 use store::{Mode, Store, StoredRun};
 
 pub(crate) fn run(args: &Report) -> Result<ExitCode, Failure> {
@@ -57,9 +59,11 @@ fn stored(args: &Report, path: &Path) -> Result<ExitCode, Failure> {
     };
     let ids = args.experiments.iter().map(number).collect::<Result<Vec<_>, _>>()?;
     let store = Store::open(path)?;
-    let runs = super::compare::readable(super::export::chosen(&store, &ids)?)?;
-    let groups = groups(&runs)?;
-    let experiments: Vec<&Experiment> = groups.iter().map(|group| &group.experiment).collect();
+    let mut experiments = StoredExperiments::default();
+    let runs = super::export::chosen(&store, &ids)?;
+    let runs = super::compare::readable(runs, &mut experiments)?;
+    let groups = groups(&runs, &mut experiments)?;
+    let experiments: Vec<&Experiment> = groups.iter().map(|group| &*group.experiment).collect();
     let sections = groups.iter().map(|group| group.section(&store)).collect::<Result<_, _>>()?;
     write(
         &args.output,
@@ -85,20 +89,22 @@ pub(super) fn made(runs: &[StoredRun]) -> String {
 
 /// The runs of one experiment in one mode.
 struct Group<'r> {
-    experiment: Experiment,
+    experiment: Arc<Experiment>,
     mode: Mode,
     runs: Vec<(&'r StoredRun, Job)>,
 }
 
 /// Stored runs by experiment and mode.
-fn groups(runs: &[StoredRun]) -> Result<Vec<Group<'_>>, Failure> {
+fn groups<'r>(
+    runs: &'r [StoredRun],
+    experiments: &mut StoredExperiments,
+) -> Result<Vec<Group<'r>>, Failure> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for run in runs {
-        let (experiment, job) = lab::stored(run)?;
+        let (experiment, job) = experiments.of(run)?;
         let mode = run.meta.mode;
         let same = |group: &&mut Group<'_>| {
-            let other = &group.experiment;
-            group.mode == mode && other.name == experiment.name && other.text == experiment.text
+            group.mode == mode && Arc::ptr_eq(&group.experiment, &experiment)
         };
         match groups.iter_mut().find(same) {
             Some(group) => group.runs.push((run, job)),
@@ -114,7 +120,8 @@ impl Group<'_> {
     fn section(&self, store: &Store) -> Result<Section, Failure> {
         let figures = Figures::read(&self.experiment)?;
         let mut builder = SectionBuilder::new(&self.experiment, &figures);
-        for (run, job) in &self.runs {
+        let shown = self.runs.iter().filter(|(_, job)| figures.may_show(&self.experiment, *job));
+        for (run, job) in shown {
             builder.add(figures.extract(&self.experiment, *job, &store.recording(run.id)?));
         }
         let mut section = builder.section();

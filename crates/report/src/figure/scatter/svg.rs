@@ -1,7 +1,7 @@
 //! The drawing: points with labels, thin error bars, and which direction is better.
 
 use super::super::grouped::shorten;
-use super::{Dimension, Scatter};
+use super::{Dimension, MAX_NUMBERS, Scatter};
 use crate::plot::{
     Axis, AxisOptions, Below, Canvas, Chart, DrawResult, Entry, Frame, Ink, LEFT, Mark, Pixel,
     PointLabel, ROW, Rect, Role, SCALE, Svg, Swatch, TICKS, canvas, margin_right, place_labels,
@@ -75,7 +75,9 @@ pub(super) fn draw(scatter: &Scatter) -> DrawResult<Svg> {
             right: (SIZE.0 - frame.right) as i32,
             bottom: (frame.top() + SIZE.1) as i32,
         };
-        draw_labels(root, &points, &labels, bounds)?;
+        if !scatter.is_anonymous() {
+            draw_labels(root, &points, &labels, bounds)?;
+        }
         better(root, scatter, &frame)
     })
 }
@@ -117,6 +119,9 @@ fn axis(
 }
 
 fn entries(scatter: &Scatter) -> Vec<Entry> {
+    if scatter.series().len() > MAX_NUMBERS {
+        return Vec::new();
+    }
     let series = scatter.series().into_iter().enumerate().filter(|(_, name)| !name.is_empty());
     series
         .map(|(index, name)| (name.to_owned(), Swatch::Dot, Ink::of(Role::Series(index))))

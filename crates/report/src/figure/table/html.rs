@@ -4,8 +4,10 @@
 use super::difference::{self, Difference};
 use super::{Cell, Cells, Column, Row, Table};
 use crate::scale::Scale;
+use crate::text_table::{MAX_ROWS, fold};
 use maud::{Markup, html};
 use metrics::Estimate;
+use std::ops::Range;
 
 pub(super) fn table(table: &Table) -> Markup {
     let columns: Vec<(&Column, Scale)> = table
@@ -14,6 +16,17 @@ pub(super) fn table(table: &Table) -> Markup {
         .enumerate()
         .map(|(i, column)| (column, table.scale(i, column)))
         .collect();
+    let shown = table.rows.len().min(MAX_ROWS);
+    let folded = table.rows.len() - shown;
+    html! {
+        (rows(table, 0..shown, &columns))
+        @if folded > 0 { (fold(folded, &rows(table, shown..table.rows.len(), &columns))) }
+        @for note in notes(table) { p.note { (note) } }
+    }
+}
+
+/// The rows with these indices, with the headings of the table.
+fn rows(table: &Table, indices: Range<usize>, columns: &[(&Column, Scale)]) -> Markup {
     html! {
         div.scroll {
             table.data.values {
@@ -21,10 +34,9 @@ pub(super) fn table(table: &Table) -> Markup {
                     th scope="col" { (table.label) }
                     @for (i, (column, scale)) in columns.iter().enumerate() { (heading(table, i, column, *scale)) }
                 } }
-                tbody { @for (i, row) in table.rows.iter().enumerate() { (line(table, i, row, &columns)) } }
+                tbody { @for i in indices { (line(table, i, &table.rows[i], columns)) } }
             }
         }
-        @for note in notes(table) { p.note { (note) } }
     }
 }
 

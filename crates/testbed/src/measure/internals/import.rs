@@ -39,7 +39,7 @@ impl Imported {
             seed: Seed(0),
             index: 0,
             mode: Mode::Measured,
-            file: self.experiment.clone(),
+            file: self.experiment.as_str().into(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             notes: self.notes.clone(),
         }

@@ -33,7 +33,7 @@ fn meta(imported: &Imported) -> RunMeta {
         seed: Seed(0),
         index: 0,
         mode: Mode::Measured,
-        file: imported.experiment.clone(),
+        file: imported.experiment.as_str().into(),
         version: "0.1.0".into(),
         notes: imported.notes.clone(),
     }
