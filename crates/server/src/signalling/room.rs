@@ -168,7 +168,7 @@ enum Access {
     /// Who has this key, which is part of the link of the room.
     Link(Secret),
     /// Who has the key of a role in a measured call.
-    Reserved(Reservation),
+    Reserved(Box<Reservation>),
 }
 
 /// The room's side of a participant. Its connection ends when this is dropped.
@@ -319,7 +319,7 @@ impl RoomRegistry {
             return Err(RoomError::Taken(name.to_owned()));
         }
         let place = self.places.take(None).map_err(|_| RoomError::TooMany)?;
-        rooms.insert(name.to_owned(), Room::new(Access::Reserved(reservation), place));
+        rooms.insert(name.to_owned(), Room::new(Access::Reserved(Box::new(reservation)), place));
         Ok(())
     }
 

@@ -7,6 +7,7 @@ use super::room::{Log, RoomError, RoomRegistry};
 use crate::connections;
 use axum::Router;
 use axum::serve::ListenerExt;
+use socket2::SockRef;
 use std::io;
 use std::net::TcpListener;
 use std::path::PathBuf;
@@ -14,6 +15,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 
+/// Bytes that may be written to a socket and not yet sent (tcp(7), `TCP_NOTSENT_LOWAT`). Otherwise
+/// the kernel takes megabytes of small answers for a client that reads nothing, and the time limit
+/// for writing begins late.
+const MAX_UNSENT: u32 = 128 << 10;
 /// The time limit for closing the connections when the server is dropped.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -91,9 +96,10 @@ impl Server {
         listener.set_nonblocking(true)?;
         let guard = runtime.enter();
         let listener = tokio::net::TcpListener::from_std(listener)?.tap_io(|stream| {
-            // Without TCP_NODELAY small messages wait for acknowledgements. If it cannot be set,
-            // the server still works, so an error is ignored.
+            // Without TCP_NODELAY small messages wait for acknowledgements. If an option cannot be
+            // set, the server still works, so an error is ignored.
             let _ = stream.set_nodelay(true);
+            let _ = SockRef::from(&*stream).set_tcp_notsent_lowat(MAX_UNSENT);
         });
         drop(guard);
         runtime.spawn(connections::serve(listener, router));

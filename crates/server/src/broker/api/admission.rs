@@ -83,6 +83,8 @@ pub(super) async fn admit(State(api): State<Arc<Api>>, request: Request, next: N
         let mut response =
             problem(StatusCode::TOO_MANY_REQUESTS, "too many requests; try again after one second");
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        // The client loses its connection, so that it does not keep the connection busy.
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
         response
     } else if !is_authorised {
         let detail = "the broker's token is missing or wrong; send 'Authorization: Bearer TOKEN'";

@@ -230,7 +230,7 @@ async fn unread_answers_lose_their_places(server: MemoryServer, request: &str) {
     tokio::time::sleep(Duration::from_millis(1)).await;
     let (answer, _) = server.ask_from(address(251)).await;
     assert!(answer.starts_with("HTTP/1.1 "), "{answer}");
-    assert_eq!(since.elapsed().as_secs(), connections::WRITE_TIMEOUT.as_secs());
+    assert!(since.elapsed() <= connections::WRITE_TIMEOUT, "{:?}", since.elapsed());
     for client in unread {
         in_time(client).await.unwrap();
     }
