@@ -242,8 +242,8 @@ impl FromNode for Ratio {
     }
 }
 
-/// The error about a text that is no share. For a number without a unit, the suggestion is the share
-/// that is probably meant: below 1 a share of 1, otherwise a percentage.
+/// The error about a text that is no share. For a number without a unit, the suggestion is the
+/// probable share: below 1 a share of 1, otherwise a percentage.
 fn bare_share(text: &str, error: ParseError) -> ValueError {
     let Ok(number) = text.trim().parse::<f64>() else { return error.into() };
     let share =

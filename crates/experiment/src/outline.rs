@@ -20,7 +20,7 @@ pub struct Outline {
 
 impl Outline {
     /// The outline of the built-in experiment of this name; `None` if there is none. Its cells are
-    /// counted and not read, which takes a hundredth of the time of [`Experiment::open`].
+    /// counted and not read: reading the cells of all experiments takes seconds.
     ///
     /// # Errors
     /// If the text is not TOML, or one of these keys has an error.
