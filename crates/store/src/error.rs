@@ -102,6 +102,9 @@ pub enum Damage {
     /// [`MAX_SAMPLES`](sim::recording::MAX_SAMPLES).
     #[error("the sampling interval or the duration of run {0}")]
     Duration(i64),
+    /// The experiment's name, the cell or the version of this run is longer than 64 KiB.
+    #[error("the name, cell or version of run {0} is longer than 64 KiB")]
+    Text(i64),
     /// This run declares more than [`MAX_VALUES`] values.
     #[error("run {0} declares more than {MAX_VALUES} values")]
     Values(i64),

@@ -24,6 +24,10 @@ fn real(row: &Row<'_>, column: usize) -> rusqlite::Result<f64> {
     Ok(row.get::<_, Option<f64>>(column)?.unwrap_or(f64::NAN))
 }
 
+/// The most bytes of the texts that name a run and its cell, in all; far more than a script of tc
+/// commands has. Tables repeat them in every row.
+const MAX_TEXT: usize = 65_536;
+
 /// The columns of a run, in the order in which [`RunReader::run`] reads them.
 const RUN: &str =
     "SELECT id, experiment, seed, run_index, mode, version, file, duration_ns FROM run";
@@ -99,6 +103,11 @@ impl<'c> RunReader<'c> {
             file: self.text(row.get(6)?)?,
             notes: pairs(&mut self.notes, id)?,
         };
+        let cell = meta.cell.iter().flat_map(|(name, value)| [name, value]);
+        let length: usize = cell.chain([&meta.experiment, &meta.version]).map(String::len).sum();
+        if length > MAX_TEXT {
+            return Err(Damage::Text(id).into());
+        }
         Ok(StoredRun { id, meta, duration: duration(row.get(7)?) })
     }
 
