@@ -115,9 +115,8 @@ fn check_values(top: &Reader<'_>, scenario: &Scenario) -> Result<(), Fault> {
     let step = Duration::from_millis(1).as_nanos();
     let interval = Duration::from_nanos(interval.div_ceil(step) * step);
     let reason = format!(
-        "a run would record {} values (samples × columns of all streams); at most {MAX_VALUES} \
-         (512 MiB) are allowed",
-        values
+        "a run would record {values} values (samples × columns of all streams); at most {MAX_VALUES} \
+         (512 MiB) are allowed"
     );
     let suggestion = format!(
         "write \"{interval}\" or longer, shorten the run, or use fewer hosts, calls or flows"

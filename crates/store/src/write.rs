@@ -117,8 +117,7 @@ pub(super) fn insert(
     let stored = added.len();
     drop(rows);
     transaction.commit()?;
-    // The runs are stored even if this fails.
-    let _ = advance_change_counter(connection, stored.saturating_sub(1));
+    advance_change_counter(connection, stored.saturating_sub(1))?;
     Ok(ids)
 }
 
@@ -132,11 +131,11 @@ fn advance_change_counter(connection: &Connection, by: usize) -> rusqlite::Resul
     if by == 0 {
         return Ok(());
     }
-    connection.execute_batch("PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY;")?;
-    let advanced = connection
-        .execute_batch(&format!("PRAGMA application_id = {};", schema::APPLICATION).repeat(by));
-    connection.execute_batch(DURABLE)?;
-    advanced
+    let advance = format!("PRAGMA application_id = {};", schema::APPLICATION).repeat(by);
+    let fast = "PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY;";
+    // The runs are stored even if this fails, for example because another process keeps the lock.
+    let _ = connection.execute_batch(fast).and_then(|()| connection.execute_batch(&advance));
+    connection.execute_batch(DURABLE)
 }
 
 /// The numbers of the simulated runs by [`DIGEST`].
