@@ -5,8 +5,8 @@ use crate::signalling::MAX_CONNECTIONS;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use thiserror::Error;
 
-/// The file descriptors that a server needs: its WebSockets, the HTTP connections of three listeners
-/// (two of the loopback, one of the broker), and some for the process itself.
+/// The file descriptors that a server needs: its WebSockets, the HTTP connections of three
+/// listeners (two of the loopback, one of the broker), and some for the process itself.
 const NEEDED: u64 = (MAX_CONNECTIONS + 3 * MAX_REQUESTS + 64) as u64;
 
 /// The process may open fewer files than a server needs.
@@ -17,8 +17,8 @@ const NEEDED: u64 = (MAX_CONNECTIONS + 3 * MAX_REQUESTS + 64) as u64;
 )]
 pub struct TooFewFiles(u64);
 
-/// Raises the soft limit on open files (setrlimit(2), `RLIMIT_NOFILE`) to what a server needs. It is
-/// usually 1024.
+/// Raises the soft limit on open files (setrlimit(2), `RLIMIT_NOFILE`) to what a server needs. It
+/// is usually 1024.
 ///
 /// # Errors
 /// If the hard limit is lower. The server then works with fewer clients.

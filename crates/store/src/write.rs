@@ -23,8 +23,8 @@ fn unstorable(error: &std::io::Error) -> Fault {
     Fault::Unstorable(error.to_string())
 }
 
-/// A run that is ready to be stored: its series are compressed. Compression takes longer than writing
-/// and needs no store, so that several threads can prepare runs for one store.
+/// A run that is ready to be stored: its series are compressed. Compression takes longer than
+/// writing and needs no store, so that several threads can prepare runs for one store.
 #[derive(Clone, Debug)]
 pub struct PackedRun {
     meta: RunMeta,

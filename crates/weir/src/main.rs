@@ -52,9 +52,9 @@ fn main() -> ExitCode {
     result.unwrap_or_else(Failure::report)
 }
 
-/// Makes writing fail if a file has reached the limit of its size (`ulimit -f`), so that the command
-/// reports an error. Without a handler, SIGXFSZ ends the program without a message. It is not
-/// ignored, because programs that Weir starts would inherit that. Rust ignores SIGPIPE itself.
+/// Makes writing fail if a file has reached the limit of its size (`ulimit -f`), so that the
+/// command reports an error. Without a handler, SIGXFSZ ends the program without a message. It is
+/// not ignored, because programs that Weir starts would inherit that. Rust ignores SIGPIPE itself.
 fn fail_at_file_size_limit() {
     // The flag is not read. Without the handler, the program works below the limit.
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());

@@ -178,8 +178,8 @@ pub(super) fn merged<'a, T: Item + 'a>(
     })
 }
 
-/// The drawing of the groups, by `draw`. If there are too many, the first ones are drawn, and a note
-/// says so.
+/// The drawing of the groups, by `draw`. If there are too many, the first ones are drawn, and a
+/// note says so.
 pub(super) fn drawing<T: Item>(
     grouped: &Grouped<T>,
     draw: impl Fn(&Grouped<T>) -> DrawResult<Svg>,

@@ -55,8 +55,9 @@ const STACK: usize = 256 << 10;
 const SILENCE: std::time::Duration = std::time::Duration::from_secs(60);
 const ASKED_EVERY: std::time::Duration = std::time::Duration::from_secs(10);
 
-/// Serves uploads within the limits until `stop` is set; returns the number of uploads served. `output` is called with the listening address, with samples, and with the end of
-/// each upload. An error of `output` ends the server.
+/// Serves uploads within the limits until `stop` is set; returns the number of uploads served.
+/// `output` is called with the listening address, with samples, and with the end of each upload. An
+/// error of `output` ends the server.
 ///
 /// # Errors
 /// When it cannot listen at the address, or `output` fails.
