@@ -6,11 +6,10 @@ use std::time::{Duration, Instant};
 use store::PackedRun;
 
 /// The longest time that a finished run waits for others before it is stored. A transaction waits
-/// about eight times for the disk, so one per run costs more than the run. This is half of the
+/// four times for the disk, so one per run costs more than the run. This is half of the
 /// 100 ms of work that a killed process may lose; writing the group takes the rest.
 const MAX_WAIT: Duration = Duration::from_millis(50);
-/// The greatest size of a group, in bytes of compressed series, to bound memory. The runs of half a
-/// second rarely take more.
+/// The greatest size of a group, in bytes of compressed series, to bound memory. Our choice.
 const MAX_BYTES: usize = 64 << 20;
 
 /// Finished runs that wait to be stored together. Their outcomes are delivered after that, so that
