@@ -42,9 +42,9 @@ lint:
 unit:
 	$(CARGO) test --workspace --locked
 
-# With the program that the tests have built.
+# With the program that the tests have built; building it alone would compile it with other features.
 attack:
-	$(CARGO) build --locked --package weir
+	@test -x target/debug/weir || $(CARGO) build --locked --package weir
 	./scripts/attack target/debug/weir
 
 fuzz:
