@@ -83,6 +83,10 @@ pub enum OpenError {
     Unknown,
 }
 
+/// The most bytes of the texts that name a run and its cell, in all; far more than a script of tc
+/// commands has. Tables repeat them in every row.
+pub const MAX_TEXT: usize = 65_536;
+
 /// Where a store is damaged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Damage {
@@ -102,8 +106,9 @@ pub enum Damage {
     /// [`MAX_SAMPLES`](sim::recording::MAX_SAMPLES).
     #[error("the sampling interval or the duration of run {0}")]
     Duration(i64),
-    /// The experiment's name, the cell or the version of this run is longer than 64 KiB.
-    #[error("the name, cell or version of run {0} is longer than 64 KiB")]
+    /// The experiment's name, the cell and the version of this run have more than [`MAX_TEXT`]
+    /// bytes.
+    #[error("the name, cell and version of run {0} have more than {} KiB", MAX_TEXT >> 10)]
     Text(i64),
     /// This run declares more than [`MAX_VALUES`] values.
     #[error("run {0} declares more than {MAX_VALUES} values")]

@@ -1,7 +1,7 @@
 //! Reading runs. Any content of the file gives a run or an error, never a panic.
 
 use super::blob::{SeriesError, Unpacker};
-use super::error::{Damage, Fault};
+use super::error::{Damage, Fault, MAX_TEXT};
 use super::names::intern;
 use super::{Filter, Metric, RunMeta, StoredRun};
 use rusqlite::{Connection, OptionalExtension, Row, Statement, params};
@@ -23,10 +23,6 @@ fn duration(nanos: i64) -> Duration {
 fn real(row: &Row<'_>, column: usize) -> rusqlite::Result<f64> {
     Ok(row.get::<_, Option<f64>>(column)?.unwrap_or(f64::NAN))
 }
-
-/// The most bytes of the texts that name a run and its cell, in all; far more than a script of tc
-/// commands has. Tables repeat them in every row.
-const MAX_TEXT: usize = 65_536;
 
 /// The columns of a run, in the order in which [`RunReader::run`] reads them.
 const RUN: &str =

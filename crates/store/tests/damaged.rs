@@ -61,6 +61,17 @@ fn series_that_declare_gigabytes_are_damage() {
     }
 }
 
+#[test]
+fn names_of_megabytes_are_damage() {
+    for change in [
+        "UPDATE run SET experiment = hex(zeroblob(40000))",
+        "UPDATE run SET version = hex(zeroblob(40000))",
+        "UPDATE parameter SET value = hex(zeroblob(40000)) WHERE position = 0",
+    ] {
+        assert_eq!(fault_after(change), Fault::Damaged(Damage::Text(1)), "{change}");
+    }
+}
+
 /// A kilobyte that decompresses to gigabytes is not decompressed beyond the declared size.
 #[test]
 fn a_decompression_bomb_is_damage() {

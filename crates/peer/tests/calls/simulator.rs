@@ -38,17 +38,6 @@ const CASE: Case = Case {
 const STATIC: &[(&str, &str)] = &[("threshold", "static"), ("threshold.initial", "5.13")];
 const STEPS: &[(u64, u64)] = &[(0, 500), (15, 1_000), (30, 1_500), (45, 1_000)];
 
-const CASES: &[Case] = &[
-    Case { name: "C-1, adaptive", queue_ms: 150, ..CASE },
-    Case { name: "C-1, static", queue_ms: 150, settings: STATIC, ..CASE },
-    Case { name: "C-4, in 15 s steps", rates: STEPS, ..CASE },
-    Case { name: "C-5, C-6", rates: &[(0, 500)], queue_ms: 700, ..CASE },
-    Case { name: "C-5, C-6", rates: &[(0, 2_000)], queue_ms: 350, ..CASE },
-    Case { name: "C-12, 5 s apart", rates: &[(0, 4_000)], flows: 4, start_interval: 5, ..CASE },
-    Case { name: "C-1 today", profile: "gcc:libwebrtc", queue_ms: 150, ..CASE },
-    Case { name: "C-4 today", profile: "gcc:libwebrtc", rates: STEPS, ..CASE },
-];
-
 impl Case {
     fn network(&self) -> NetworkConfig {
         let steps =
@@ -235,50 +224,82 @@ fn ratio(peers: &Mean, sim: &Mean) -> (f64, f64) {
     (peers.value / sim.value, peers.error.hypot(sim.error))
 }
 
-#[test]
-fn peers_match_the_simulator() {
+/// Runs a case with both, prints a row of the table in docs/peers.md, and compares.
+fn check(case: &Case) {
+    let simulated: Vec<_> = (1..=RUNS).map(|seed| case.simulated(seed)).collect();
+    let native: Vec<_> = (1..=RUNS).map(|seed| case.native(seed)).collect();
+    let [sim, peers] = [&simulated, &native].map(|runs| {
+        let rate = Mean::of(runs, |run| run.rate(case) / 1e3);
+        let queuing = Mean::of(runs, |run| p95(run.queuing()) * 1e3);
+        (rate, queuing, Mean::of(runs, |run| run.lost).value)
+    });
+    let (rate, queuing) = (ratio(&peers.0, &sim.0), ratio(&peers.1, &sim.1));
+    // Claim and setting; kbit/s, p95 in ms and lost packets of each; the two ratios.
     println!(
-        "| claim, setting | simulator: kbit/s, p95 ms, lost | peers: kbit/s, p95 ms, lost | rate | p95 |\n|---|---|---|---|---|"
+        "| {}, {} kbit/s, {} ms | {:.0}, {:.0}, {:.0} | {:.0}, {:.0}, {:.0} | {:.2} ± {:.2} | {:.2} ± {:.2} |",
+        case.name,
+        case.rates[0].1,
+        case.queue_ms,
+        sim.0.value,
+        sim.1.value,
+        sim.2,
+        peers.0.value,
+        peers.1.value,
+        peers.2,
+        rate.0,
+        rate.1,
+        queuing.0,
+        queuing.1,
     );
-    for case in CASES {
-        let simulated: Vec<_> = (1..=RUNS).map(|seed| case.simulated(seed)).collect();
-        let native: Vec<_> = (1..=RUNS).map(|seed| case.native(seed)).collect();
-        let [sim, peers] = [&simulated, &native].map(|runs| {
-            let rate = Mean::of(runs, |run| run.rate(case) / 1e3);
-            let queuing = Mean::of(runs, |run| p95(run.queuing()) * 1e3);
-            (rate, queuing, Mean::of(runs, |run| run.lost).value)
-        });
-        let (rate, queuing) = (ratio(&peers.0, &sim.0), ratio(&peers.1, &sim.1));
-        println!(
-            "| {}, {} kbit/s, {} ms | {:.0}, {:.0}, {:.0} | {:.0}, {:.0}, {:.0} | {:.2} ± {:.2} | {:.2} ± {:.2} |",
-            case.name,
-            case.rates[0].1,
-            case.queue_ms,
-            sim.0.value,
-            sim.1.value,
-            sim.2,
-            peers.0.value,
-            peers.1.value,
-            peers.2,
-            rate.0,
-            rate.1,
-            queuing.0,
-            queuing.1,
-        );
-        let near = |(ratio, error): (f64, f64), max_deviation: f64| {
-            (ratio - 1.0).abs() <= max_deviation + STANDARD_ERRORS * error
-        };
-        assert!(
-            near(rate, MAX_RATE_DEVIATION),
-            "{}: {:.2} of the simulator's rate",
-            case.name,
-            rate.0
-        );
-        assert!(
-            near(queuing, MAX_QUEUING_DEVIATION),
-            "{}: {:.2} of its queuing delay",
-            case.name,
-            queuing.0
-        );
-    }
+    let near = |(ratio, error): (f64, f64), max_deviation: f64| {
+        (ratio - 1.0).abs() <= max_deviation + STANDARD_ERRORS * error
+    };
+    assert!(near(rate, MAX_RATE_DEVIATION), "{}: {:.2} of the simulator's rate", case.name, rate.0);
+    assert!(
+        near(queuing, MAX_QUEUING_DEVIATION),
+        "{}: {:.2} of its queuing delay",
+        case.name,
+        queuing.0
+    );
+}
+
+#[test]
+fn c_1_with_the_adaptive_threshold() {
+    check(&Case { name: "C-1, adaptive", queue_ms: 150, ..CASE });
+}
+
+#[test]
+fn c_1_with_the_static_threshold() {
+    check(&Case { name: "C-1, static", queue_ms: 150, settings: STATIC, ..CASE });
+}
+
+#[test]
+fn c_4_in_steps() {
+    check(&Case { name: "C-4, in 15 s steps", rates: STEPS, ..CASE });
+}
+
+#[test]
+fn c_5_and_c_6_at_500_kbps() {
+    check(&Case { name: "C-5, C-6", rates: &[(0, 500)], queue_ms: 700, ..CASE });
+}
+
+#[test]
+fn c_5_and_c_6_at_2_mbps() {
+    check(&Case { name: "C-5, C-6", rates: &[(0, 2_000)], ..CASE });
+}
+
+#[test]
+fn c_12_with_starts_5_s_apart() {
+    let case = Case { flows: 4, start_interval: 5, ..CASE };
+    check(&Case { name: "C-12, 5 s apart", rates: &[(0, 4_000)], ..case });
+}
+
+#[test]
+fn c_1_with_libwebrtc() {
+    check(&Case { name: "C-1 today", profile: "gcc:libwebrtc", queue_ms: 150, ..CASE });
+}
+
+#[test]
+fn c_4_with_libwebrtc() {
+    check(&Case { name: "C-4 today", profile: "gcc:libwebrtc", rates: STEPS, ..CASE });
 }

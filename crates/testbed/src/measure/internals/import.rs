@@ -16,6 +16,11 @@ const MAX_RUN: f64 = 7.0 * 86_400.0;
 /// Without the limit, two distant times or many short series would turn a small file into a large
 /// run.
 const MAX_VALUES: usize = 1 << 26;
+/// The most samples of a run, and the most per poll, of which the larger holds. Chrome keeps a page
+/// in the background waiting for at most a minute, and two calls of one dump may lie hours apart;
+/// without a limit, one damaged time turns ten polls into millions of samples.
+const MAX_SAMPLES: usize = 10_000;
+const MAX_SAMPLES_PER_POLL: usize = 100;
 
 /// A run that was imported from a dump.
 #[derive(Clone, Debug, PartialEq)]
@@ -127,8 +132,9 @@ fn grid(connections: &[Connection]) -> Result<(f64, Duration, Duration), DumpErr
     let millis = |value: f64| Duration::from_millis(value as u64);
     let (interval, duration) = (millis(interval), millis(length));
     let series: usize = connections.iter().map(Connection::series).sum();
+    let max_samples = MAX_SAMPLES.max(MAX_SAMPLES_PER_POLL * polls().count());
     match sample_count(interval, duration) {
-        0 => Err(DumpError::Times),
+        samples if samples == 0 || samples > max_samples => Err(DumpError::Times),
         samples if samples.saturating_mul(series) > MAX_VALUES => {
             Err(DumpError::TooManyValues { series, samples })
         }

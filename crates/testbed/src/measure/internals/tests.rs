@@ -207,7 +207,8 @@ fn odd_times_and_values_give_a_run_or_an_error() {
     let bytes =
         run.recording.stream("main.video.back").unwrap().column("bytesReceived").unwrap().to_vec();
     assert_eq!(bytes, [0.0, 10.0]);
-    for times in [json!([-1e300, 1e300]), json!([0, 1e15]), json!([1e12, 1e12 + 7e6])] {
+    let far = json!([1e12, 1e12 + 1e3, 1e12 + 2e3, 1e12 + 2e7]);
+    for times in [json!([-1e300, 1e300]), json!([0, 1e15]), json!([1e12, 1e12 + 7e6]), far] {
         assert!(
             odd(&times, start, "[1,2]")
                 .unwrap_err()

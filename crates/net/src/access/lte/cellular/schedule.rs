@@ -53,7 +53,7 @@ impl Cellular {
             let mut need = known.waiting;
             if class == 0 {
                 // For the rest it is a candidate again, after all guaranteed bit rates.
-                candidates.push(Candidate { class: known.priority, ..candidate });
+                candidates.push(Candidate { class: known.priority.max(1), ..candidate });
                 need = known.guaranteed;
             }
             let bits = (need + PIECE_HEADER * self.priorities.len() as u64).saturating_mul(8);
