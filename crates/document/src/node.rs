@@ -121,6 +121,19 @@ impl Table {
         }
     }
 
+    /// Changes every table in the list under `key`; does nothing if there is none.
+    pub fn edit_items(&mut self, key: &str, change: impl Fn(&mut Self)) {
+        let value =
+            self.entries.iter_mut().find(|(name, _)| name == key).map(|(_, node)| &mut node.value);
+        if let Some(Value::List(items)) = value {
+            for item in items {
+                if let Value::Table(inner) = &mut item.value {
+                    change(inner);
+                }
+            }
+        }
+    }
+
     /// Puts `node` at `path` and adds the tables that are missing. The part `*` stands for every
     /// existing key.
     ///

@@ -1,4 +1,4 @@
-use super::strategy;
+use super::{printed, strategy};
 use document::{Fault, KeyPath, Location, Node, Problem, Reader, Table, Value, did_you_mean};
 
 /// An axis of the grid: a key of the file that varies, or several keys that vary together.
@@ -113,6 +113,8 @@ fn point(node: &Node) -> Result<Point, Fault> {
     }
     let (calls, tcp) = (table.optional("calls")?, table.optional("tcp")?);
     let programs = table.optional("programs")?;
+    // Checked here; Experiment::as_printed puts it in the place of `set`.
+    printed::read(&mut table, "axis.points.")?;
     table.finish()?;
     Ok(Point { label, set, calls, tcp, programs, location: node.location })
 }
@@ -147,6 +149,7 @@ pub(crate) fn check_path(path: &KeyPath, location: Location) -> Result<(), Fault
 pub(crate) fn override_axes(document: &mut Table, path: &KeyPath) -> Result<(), Problem> {
     let overlaps = |key: &str| KeyPath::parse(key).is_ok_and(|key| key.overlaps(path));
     document.edit("grid", |grid| grid.retain(|key| !overlaps(key)));
+    document.edit(printed::KEY, |printed| printed.retain(|key| !overlaps(key)));
     let Some(Value::List(axes)) = document.get("axis").map(|node| &node.value) else {
         return Ok(());
     };
@@ -155,11 +158,12 @@ pub(crate) fn override_axes(document: &mut Table, path: &KeyPath) -> Result<(), 
         let Some(Value::List(points)) = axis.get("points").map(|node| &node.value) else {
             continue;
         };
+        let sets_under = |point: &Table, key: &str| match point.get(key).map(|node| &node.value) {
+            Some(Value::Table(set)) => set.iter().any(|(key, _)| overlaps(key)),
+            _ => false,
+        };
         let sets = points.iter().any(|point| match &point.value {
-            Value::Table(point) => match point.get("set").map(|node| &node.value) {
-                Some(Value::Table(set)) => set.iter().any(|(key, _)| overlaps(key)),
-                _ => false,
-            },
+            Value::Table(point) => sets_under(point, "set") || sets_under(point, printed::KEY),
             _ => false,
         });
         if sets {

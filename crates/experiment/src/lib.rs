@@ -27,6 +27,7 @@ mod measure;
 mod name;
 mod origins;
 mod outline;
+mod printed;
 mod programs;
 mod quick;
 mod scenario;
@@ -247,6 +248,7 @@ impl Experiment {
         let improvement =
             improvement.map(|names| (names, top.node(improve::KEY).map(|node| node.location)));
         let axes = grid::axes(&mut top)?;
+        printed::read(&mut top, "")?;
         let figures = top.items("figure")?.unwrap_or_default().to_vec();
         for key in scenario::KEYS {
             top.node(key);
@@ -353,7 +355,8 @@ impl Experiment {
             let axes = grid::axes(&mut Reader::new(&node, "")?)?;
             let points = grid::combinations(&axes, MAX_CELLS)?;
             let mut document = document_at(&self.document, &points[cell])?;
-            document.retain(|key| !["grid", "axis", "figure", "quick"].contains(&key));
+            document
+                .retain(|key| !["grid", "axis", "figure", "quick", printed::KEY].contains(&key));
             let document = strategy::expand(document)?;
             let text = document::write(&document);
             Self::build(document, &text, &self.path, &self.name, self.files.clone())
@@ -377,9 +380,13 @@ impl Experiment {
     /// the same runs, although their titles, figures or numbers of runs may differ.
     #[must_use]
     pub fn identity(&self) -> String {
-        let ignored = ["title", "source", "about", "runs", "seed", "figure", "quick", "advise"];
+        let ignored =
+            ["title", "source", "about", "runs", "seed", "figure", "quick", "advise", printed::KEY];
         let mut document = self.document.clone();
         document.retain(|key| !ignored.contains(&key));
+        document.edit_items("axis", |axis| {
+            axis.edit_items("points", |point| point.retain(|key| key != printed::KEY));
+        });
         document::write(&document)
     }
 

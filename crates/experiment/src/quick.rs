@@ -107,7 +107,9 @@ fn is_schedule(path: &[&str]) -> bool {
     };
     match path {
         ["duration"] => true,
-        ["grid", key, rest @ ..] | ["axis", "points", "set", key, rest @ ..] => varied(key, rest),
+        ["grid", key, rest @ ..]
+        | ["axis", "points", "set" | "as_printed", key, rest @ ..]
+        | ["as_printed", key, rest @ ..] => varied(key, rest),
         ["call" | "conference" | "tcp" | "program", _, key] | ["defaults", "call" | "tcp", key] => {
             matches!(*key, "start" | "stop") || path.contains(&"tcp") && is_traffic(key)
         }

@@ -385,3 +385,68 @@ fn a_call_may_pass_a_relay_that_is_another_host() {
         assert!(error.contains(part) && error.starts_with("x.toml:13"), "{error}");
     }
 }
+
+/// [`GOOD`] with another controller as printed, and an axis whose second point has its own.
+const PRINTED: &str = r#"
+[as_printed]
+"call.main.controller" = "gcc:draft-02"
+
+[[axis]]
+name = "threshold"
+points = [
+  { label = "adaptive" },
+  { label = "static", set = { "host.alice.up.delay" = "10ms" }, as_printed = { "call.main.settings.threshold" = "static" } },
+]
+"#;
+
+#[test]
+fn an_experiment_as_printed_differs_where_it_says() {
+    let experiment = parse(&format!("{GOOD}{PRINTED}")).unwrap();
+    let of = |experiment: &Experiment, cell: usize| {
+        let scenario = experiment.cells()[cell].scenario(Seed(1));
+        let controller = scenario.calls[0].video.clone().unwrap().controller;
+        (controller.profile, controller.settings.len(), scenario.network)
+    };
+    let printed = experiment.as_printed().unwrap().unwrap();
+    assert_eq!(of(&experiment, 0).0, "gcc:carlucci-2017");
+    assert_eq!(of(&printed, 0).0, "gcc:draft-02");
+    // The point as run sets the delay, as printed it sets the threshold instead.
+    assert_eq!((of(&experiment, 1).1, of(&printed, 1).1), (0, 1));
+    assert_ne!(of(&experiment, 0).2, of(&experiment, 1).2);
+    assert_eq!(of(&printed, 0).2, of(&printed, 1).2);
+    // It is an experiment of its own, and nothing is printed about it any more.
+    assert!(printed.as_printed().is_none());
+    assert_eq!(parse(&printed.text).unwrap().identity(), printed.identity());
+    let only = experiment.only(1).unwrap();
+    assert!(only.as_printed().is_none());
+}
+
+#[test]
+fn an_override_replaces_what_is_printed() {
+    let experiment = parse(&format!("{GOOD}{PRINTED}")).unwrap();
+    let set = [("call.main.controller".to_owned(), "gcc:libwebrtc".to_owned())];
+    let printed = experiment.with_overrides(&set).unwrap().as_printed().unwrap().unwrap();
+    assert!(printed.controllers().all(|controller| controller == "gcc:libwebrtc"));
+    let varied = [("call.main.settings.threshold".to_owned(), "adaptive".to_owned())];
+    let error = experiment.with_overrides(&varied).unwrap_err().to_string();
+    assert!(error.contains("an axis of the experiment sets this"), "{error}");
+}
+
+#[test]
+fn what_is_printed_does_not_change_the_runs_as_run() {
+    let experiment = parse(&format!("{GOOD}{PRINTED}")).unwrap();
+    let plain = PRINTED
+        .replace("[as_printed]\n\"call.main.controller\" = \"gcc:draft-02\"\n", "")
+        .replace(", as_printed = { \"call.main.settings.threshold\" = \"static\" }", "");
+    assert_eq!(experiment.identity(), parse(&format!("{GOOD}{plain}")).unwrap().identity());
+    assert!(parse(&format!("{GOOD}{plain}")).unwrap().as_printed().is_none());
+}
+
+#[test]
+fn wrong_paths_of_what_is_printed_are_refused() {
+    let error = message_with("[as_printed]\n\"title\" = \"x\"\n");
+    assert!(error.contains("this key cannot be varied"), "{error}");
+    let printed = parse(&format!("{GOOD}[as_printed]\n\"call.main.controller\" = \"gcc:none\"\n"));
+    let error = printed.unwrap().as_printed().unwrap().unwrap_err().to_string();
+    assert!(error.contains("gcc:none"), "{error}");
+}

@@ -6,7 +6,10 @@ use super::values::parse_queue;
 use document::{Fault, Node, Reader, Value, read as read_value};
 use net::{JitterConfig, LineConfig, LossConfig, RateConfig, Schedule, Trace};
 use std::sync::Arc;
-use units::{Bitrate, Ratio};
+use units::{Bitrate, Bytes, Ratio};
+
+/// The least burst: an IP packet in an Ethernet frame.
+const MIN_BURST: Bytes = Bytes::new(1_514);
 
 /// One direction of a wired access, under `up` or `down`.
 pub(super) fn read(node: &Node, path: &str, files: &Files) -> Result<LineConfig, Fault> {
@@ -14,6 +17,15 @@ pub(super) fn read(node: &Node, path: &str, files: &Files) -> Result<LineConfig,
     let mut config = LineConfig::default();
     if let Some(node) = table.node("rate") {
         config.rate = rate(node, &table.path("rate"), files)?;
+    }
+    config.burst = table.optional("burst")?;
+    if config.burst.is_some() && !matches!(config.rate, RateConfig::Scheduled(_)) {
+        let reason = "a token bucket needs a rate";
+        return Err(table.fault("burst", reason, "write 'rate' too, without a trace"));
+    }
+    if let Some(burst) = config.burst.filter(|&burst| burst < MIN_BURST) {
+        let reason = format!("{burst} is smaller than a packet, so large ones would be lost");
+        return Err(table.fault("burst", reason, format!("write at least {MIN_BURST}")));
     }
     if let Some(node) = table.node("delay") {
         config.delay = read_schedule(node, &table.path("delay"))?;

@@ -1,7 +1,7 @@
 //! The report of a verification.
 
 use crate::claims::{Status, Verdict};
-use report::{ClaimRow, Report, Section};
+use report::{ClaimRow, PrintedRow, Report, Section};
 
 impl From<Status> for report::Status {
     fn from(status: Status) -> Self {
@@ -32,6 +32,11 @@ pub fn claims_report(
         status: report::Status::from(verdict.status),
         measured: verdict.measured.clone(),
         note: verdict.note.clone(),
+        as_printed: verdict.as_printed.as_ref().map(|printed| PrintedRow {
+            holds: printed.holds,
+            measured: printed.measured.clone(),
+            note: printed.note.clone(),
+        }),
         beside: verdict
             .beside
             .iter()

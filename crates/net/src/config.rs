@@ -13,6 +13,10 @@ use units::{Bitrate, Bytes, Duration, Time};
 pub struct LineConfig {
     /// The limit of the rate.
     pub rate: RateConfig,
+    /// The bytes that may leave at once, if a token bucket keeps the rate (tc-tbf); `None`: the
+    /// line sends one packet after the other. Without effect on a rate that is unlimited or a
+    /// trace.
+    pub burst: Option<Bytes>,
     /// One-way propagation delay.
     pub delay: Schedule<Duration>,
     /// Random delay in addition; never reorders packets.
@@ -27,6 +31,7 @@ impl Default for LineConfig {
     fn default() -> Self {
         Self {
             rate: RateConfig::Unlimited,
+            burst: None,
             delay: Schedule::constant(Duration::ZERO),
             jitter: JitterConfig::None,
             loss: LossConfig::None,

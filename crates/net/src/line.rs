@@ -1,13 +1,14 @@
-//! One direction of a wired access: random loss, then a queue, then the server, then propagation.
+//! One direction of a wired access: random loss, then a queue, then the server or a token bucket,
+//! then propagation.
 
 use crate::accounting::{Accounting, Count, DropCounts};
-use crate::config::{Change, LineConfig};
+use crate::config::{Change, LineConfig, RateConfig};
 use crate::impair::{Jitter, Loss};
-use crate::link::{DelayLine, Server};
+use crate::link::{Bucket, DelayLine, Server};
 use crate::packet::{DropReason, Packet};
 use crate::queue::{Drops, Queue, Streams};
 use crate::schedule::Schedule;
-use units::{Bitrate, Duration, Seed, Time};
+use units::{Bitrate, Bytes, Duration, Seed, Time};
 
 /// Receives what a line does with packets.
 pub(crate) trait Watch: Drops {
@@ -21,7 +22,12 @@ pub struct Line {
     queue: Queue,
     /// Whether the queue is a shaper: then packets wait even on a line of unlimited rate.
     shapes: bool,
+    /// Sends the packets, and knows the rate. It sends none if there is a bucket.
     server: Server,
+    bucket: Option<Bucket>,
+    /// A packet that left the queue and waits for tokens, and when it came. Only from a discipline
+    /// that cannot tell the size of the next packet.
+    waiting: Option<(Time, Packet)>,
     delay: Schedule<Duration>,
     jitter: Jitter,
     pipe: DelayLine,
@@ -45,6 +51,8 @@ impl Line {
             queue,
             shapes: config.queue.shapes(),
             server,
+            bucket: config.burst.and_then(|burst| bucket(&config.rate, burst)),
+            waiting: None,
             delay: config.delay.clone(),
             jitter: Jitter::new(&config.jitter, seed.stream(&format!("{name}.jitter"))),
             pipe: DelayLine::default(),
@@ -61,9 +69,12 @@ impl Line {
     pub(crate) fn change(&mut self, now: Time, change: Change, watch: &mut impl Watch) {
         match change {
             Change::Rate(rate) => {
+                if let (Some(bucket), RateConfig::Scheduled(rate)) = (&mut self.bucket, &rate) {
+                    bucket.set_rate(now, rate.clone());
+                }
                 self.server.set_rate(now, rate);
                 self.update_queue_rate(now);
-                if self.server.is_idle() {
+                if self.server.is_idle() && self.bucket.is_none() {
                     self.serve(now, watch);
                 }
             }
@@ -92,7 +103,16 @@ impl Line {
             return self.propagate(now, packet);
         }
         self.update_queue_rate(now);
-        self.queue.enqueue(now, packet, &mut Counted { dropped: &mut self.dropped, drops: watch });
+        let mut counted = Counted { dropped: &mut self.dropped, drops: watch };
+        if self.bucket.as_ref().is_some_and(|bucket| !bucket.passes(packet.size)) {
+            counted.drop(packet, DropReason::QueueFull);
+            return None;
+        }
+        self.queue.enqueue(now, packet, &mut counted);
+        if self.bucket.is_some() {
+            let is_first = self.waiting.is_none() && self.queue.packets() == 1;
+            return if is_first { self.pass(now, watch) } else { None };
+        }
         if self.server.is_idle() {
             self.serve(now, watch);
         }
@@ -101,7 +121,7 @@ impl Line {
 
     /// Whether a packet is in transmission or in the queue.
     fn waits(&self) -> bool {
-        !self.server.is_idle() || self.queue.packets() > 0
+        !self.server.is_idle() || self.waiting.is_some() || self.queue.packets() > 0
     }
 
     /// Passes the current rate to the queue, if the discipline depends on it.
@@ -125,6 +145,37 @@ impl Line {
         }
     }
 
+    /// Lets the next packet pass the bucket, if there are tokens for it; returns it if it arrives at
+    /// once.
+    fn pass(&mut self, now: Time, watch: &mut impl Watch) -> Option<Packet> {
+        if self.waiting.is_none() && self.queue.head().is_none() {
+            let mut counted = Counted { dropped: &mut self.dropped, drops: watch };
+            let (packet, sojourn) = self.queue.dequeue(now, &mut counted)?;
+            let came = Time::from_nanos(now.as_nanos().saturating_sub(sojourn.as_nanos()));
+            self.waiting = Some((came, packet));
+        }
+        let size = self.next_size()?;
+        if !self.bucket.as_mut()?.take(now, size) {
+            return None;
+        }
+        let (packet, sojourn) = match self.waiting.take() {
+            Some((came, packet)) => (packet, now.saturating_since(came)),
+            None => {
+                let mut counted = Counted { dropped: &mut self.dropped, drops: watch };
+                self.queue.dequeue(now, &mut counted)?
+            }
+        };
+        self.sojourn = sojourn;
+        watch.departed(&packet, sojourn);
+        self.propagate(now, packet)
+    }
+
+    /// The size of the packet that leaves next; `None` if there is none, or the discipline cannot
+    /// tell.
+    fn next_size(&self) -> Option<Bytes> {
+        self.waiting.map(|(_, packet)| packet.size).or_else(|| self.queue.head())
+    }
+
     /// Starts the propagation of a packet; returns it if it arrives at once.
     fn propagate(&mut self, now: Time, packet: Packet) -> Option<Packet> {
         let delay = self.delay.at(now);
@@ -140,7 +191,11 @@ impl Line {
     /// When [`Self::advance_server`] is due: a packet has been sent, the rate changes, or a packet
     /// may leave the queue.
     pub(crate) fn server_due(&self, now: Time) -> Option<Time> {
-        if self.server.is_idle() { self.queue.next_ready(now) } else { self.server.due() }
+        match (&self.bucket, self.next_size()) {
+            (Some(bucket), Some(size)) => bucket.due(now, size),
+            _ if self.server.is_idle() => self.queue.next_ready(now),
+            _ => self.server.due(),
+        }
     }
 
     /// When the next packet in propagation arrives.
@@ -150,6 +205,9 @@ impl Line {
 
     /// Performs the server's step that is due; returns a packet that arrives at once.
     pub(crate) fn advance_server(&mut self, now: Time, watch: &mut impl Watch) -> Option<Packet> {
+        if self.bucket.is_some() {
+            return self.pass(now, watch);
+        }
         if self.server.is_idle() {
             self.serve(now, watch);
             return None;
@@ -200,8 +258,11 @@ impl Line {
     /// The counts of all packets so far.
     #[must_use]
     pub fn accounting(&self) -> Accounting {
-        let sending =
-            Count { packets: u64::from(!self.server.is_idle()), bytes: self.server.bytes() };
+        let waiting = self.waiting.map_or(Bytes::ZERO, |(_, packet)| packet.size);
+        let sending = Count {
+            packets: u64::from(!self.server.is_idle()) + u64::from(self.waiting.is_some()),
+            bytes: self.server.bytes() + waiting,
+        };
         let propagating = Count { packets: self.pipe.packets() as u64, bytes: self.pipe.bytes() };
         Accounting {
             entered: self.entered,
@@ -225,6 +286,14 @@ impl Line {
         sink("packetsOut", self.left.packets as f64);
         sink("packetsDropped", dropped.packets as f64);
         sink("bytesDropped", dropped.bytes.get() as f64);
+    }
+}
+
+/// The bucket of a line with a rate; `None` if the rate is unlimited or a trace.
+fn bucket(rate: &RateConfig, burst: Bytes) -> Option<Bucket> {
+    match rate {
+        RateConfig::Scheduled(rate) => Some(Bucket::new(rate.clone(), burst)),
+        RateConfig::Unlimited | RateConfig::Trace(_) => None,
     }
 }
 

@@ -91,9 +91,17 @@ fn any_line() -> impl Strategy<Value = LineConfig> {
             .unwrap()
         }),
     ];
-    (rate, jitter, loss, delay, any_queue()).prop_map(|(rate, jitter, loss, delay, queue)| {
-        LineConfig { rate, jitter, loss, delay, queue: queue.parse().unwrap() }
-    })
+    let burst = prop::option::of((1u64..9_000).prop_map(Bytes::new));
+    (rate, burst, jitter, loss, delay, any_queue()).prop_map(
+        |(rate, burst, jitter, loss, delay, queue)| LineConfig {
+            rate,
+            burst,
+            jitter,
+            loss,
+            delay,
+            queue: queue.parse().unwrap(),
+        },
+    )
 }
 
 fn any_device() -> impl Strategy<Value = WifiDevice> {

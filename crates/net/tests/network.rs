@@ -101,6 +101,36 @@ fn the_long_run_rate_is_exact() {
     assert_eq!(log.delivered[9_999].0, Time::from_nanos(exact));
 }
 
+/// A line with a token bucket against the discipline tbf on a line without a limit.
+#[test]
+fn a_token_bucket_of_the_line_is_tc_tbf() {
+    let tbf = LineConfig {
+        queue: "tbf rate 1mbit burst 15400 limit 18750".parse().unwrap(),
+        ..LineConfig::default()
+    };
+    let bucket = |queue: &str| LineConfig {
+        burst: Some(Bytes::new(15_400)),
+        queue: queue.parse().unwrap(),
+        ..limited(Bitrate::from_mbps(1))
+    };
+    // 200 ms without packets, then as many as 1.5 times the rate, in bursts.
+    let load = || {
+        let at = |id: u64| Time::from_millis(id / 10 * 50 + if id > 300 { 200 } else { 0 });
+        (0..1_000).map(move |id| (at(id), packet(id, 400 + id * 37 % 1_000)))
+    };
+    let of = |up| {
+        let log = run(&mut network(up, LineConfig::default(), 1), load());
+        (log.delivered, log.dropped.len())
+    };
+    let (delivered, dropped) = of(tbf);
+    assert!(dropped > 50 && delivered.len() > 500, "{dropped} of {}", delivered.len());
+    assert_eq!(of(bucket("bfifo limit 18750")), (delivered.clone(), dropped));
+    assert_eq!(of(bucket("droptail limit 150ms")), (delivered, dropped));
+    // A discipline that cannot tell the next packet's size keeps the rate too.
+    let (codel, _) = of(bucket("codel limit 20"));
+    assert!(codel.len() > 500);
+}
+
 #[test]
 fn random_elements_elsewhere_leave_every_other_draw_unchanged() {
     let lossy = |jitter| LineConfig {

@@ -1,7 +1,7 @@
 //! The summary and the table of claims.
 
 use crate::anchor::Anchors;
-use crate::model::{ClaimRow, Status};
+use crate::model::{ClaimRow, PrintedRow, Status};
 use maud::{Markup, html};
 
 impl Status {
@@ -131,14 +131,26 @@ fn beside(claim: &ClaimRow) -> Markup {
         details.beside {
             summary { "Other controllers: the check holds for " (holding) " of " (claim.beside.len()) }
             dl { @for (controller, holds, measured) in &claim.beside {
-                dt { (controller) " " @match holds {
-                    Some(true) => span.yes { "✓ holds" },
-                    Some(false) => span.no { "✗ does not hold" },
-                    None => span.none { "– not run" },
-                } }
+                dt { (controller) " " (self::holds(*holds)) }
                 dd { (measured) }
             } }
         }
+    }
+}
+
+fn holds(holds: Option<bool>) -> Markup {
+    html! { @match holds {
+        Some(true) => span.yes { "✓ holds" },
+        Some(false) => span.no { "✗ does not hold" },
+        None => span.none { "– not run" },
+    } }
+}
+
+/// The result of what the paper prints.
+fn as_printed(printed: &PrintedRow) -> Markup {
+    html! {
+        p.printed { "As printed: " (holds(printed.holds)) "; " (printed.measured) }
+        @if !printed.note.is_empty() { p.note { (printed.note) } }
     }
 }
 
@@ -158,6 +170,7 @@ fn row(claim: &ClaimRow, anchors: &Anchors) -> Markup {
             td.measured role="cell" data-label="Measured" {
                 @if claim.measured.is_empty() { "–" } @else { (claim.measured) }
                 @if !claim.note.is_empty() { p.note { (claim.note) } }
+                @if let Some(printed) = &claim.as_printed { (as_printed(printed)) }
                 @if !claim.beside.is_empty() { (beside(claim)) }
             }
             td role="cell" data-label="Check" { (claim.check) }

@@ -39,10 +39,23 @@ pub struct ClaimRow {
     pub measured: String,
     /// The explanation of a difference; may be empty.
     pub note: String,
+    /// The result of what the paper prints; `None` if the study ran what it prints.
+    pub as_printed: Option<PrintedRow>,
     /// Other controllers in the same experiment: name, whether the check holds, what was measured.
     pub beside: Vec<(String, Option<bool>, String)>,
     /// [`Figure::id`] or [`Section::id`] of what shows the claim.
     pub anchor: Option<String>,
+}
+
+/// The result of a claim as its paper prints it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PrintedRow {
+    /// Whether the check holds; `None` if nothing ran.
+    pub holds: Option<bool>,
+    /// What was measured.
+    pub measured: String,
+    /// The explanation of a difference; may be empty.
+    pub note: String,
 }
 
 /// Whether a claim is reproduced.

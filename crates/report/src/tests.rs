@@ -193,6 +193,7 @@ fn hostile_texts_are_escaped() {
         status: Status::Reproduced,
         measured: h(),
         note: h(),
+        as_printed: Some(PrintedRow { holds: Some(true), measured: h(), note: h() }),
         beside: vec![(h(), Some(true), h())],
         anchor: Some(h()),
     };

@@ -131,6 +131,9 @@ pub(crate) struct Chosen {
     /// The short form: the schedule in 60 s, or as the section 'quick' of the file says
     #[arg(long)]
     pub(crate) quick: bool,
+    /// The equations that the paper prints instead of the code that the study ran, where they differ
+    #[arg(long)]
+    pub(crate) as_printed: bool,
 }
 
 /// The arguments of every command that simulates.
@@ -161,6 +164,10 @@ fn key_value(text: &str) -> Result<(String, String), String> {
 impl Chosen {
     /// The experiment with the overrides of the command line.
     pub(crate) fn of(&self, experiment: Experiment) -> Result<Experiment, FileError> {
+        let experiment = match experiment.as_printed().filter(|_| self.as_printed) {
+            Some(printed) => printed?,
+            None => experiment,
+        };
         let experiment = if self.quick { experiment.quick()? } else { experiment };
         experiment.with_overrides(&self.overrides())
     }

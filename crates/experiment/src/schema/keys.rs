@@ -21,7 +21,7 @@ pub(super) static FILE: [&[Key]; 1] = [&TOP];
 /// The keys of a change of a value over time.
 pub(super) static CHANGE: [&[Key]; 1] = [&OVER_TIME];
 
-static TOP: [Key; 27] = [
+static TOP: [Key; 28] = [
     key("title", Text, "The title, one line."),
     key("source", Text, "Where the experiment was published."),
     key("about", Text, "Why the parameters have their values."),
@@ -34,6 +34,7 @@ static TOP: [Key; 27] = [
     key("grid", Named(&List(&Anything)), "Paths of keys and the values that they take in turn."),
     key("axis", List(&Table(&[&AXIS])), "An axis whose points set several keys."),
     key("figure", List(&AnyTable), "A figure of the report."),
+    key("as_printed", AnyTable, "Paths of keys and their values as the paper prints them."),
     key("quick", Table(&[&QUICK]), "The short form of the experiment."),
     key("duration", TIME, "The duration of a run."),
     key("sample_interval", TIME, "The time between samples; default: 500ms."),
@@ -68,9 +69,10 @@ static AXIS: [Key; 2] = [
     key("points", List(&Table(&[&POINT])), "The points of the axis."),
 ];
 
-static POINT: [Key; 5] = [
+static POINT: [Key; 6] = [
     key("label", Text, "The point's label."),
     key("set", AnyTable, "Paths of keys and their values."),
+    key("as_printed", AnyTable, "In the place of set: the values as the paper prints them."),
     key("calls", Texts, "The calls that take part; default: all."),
     key("tcp", Texts, "The TCP flows that take part; default: all."),
     key("programs", Texts, "The programs that take part; default: all."),
@@ -99,8 +101,9 @@ static HOST: [Key; 6] = [
     key("gso", Flag, "Whether the host sends bursts (GSO); default: false."),
 ];
 
-static LINE: [Key; 5] = [
+static LINE: [Key; 6] = [
     key("rate", Either(&[OverTime(&RATE), Table(&[&TRACE])]), "The rate; default: unlimited."),
+    key("burst", SIZE, "The bytes that may leave at once (tc-tbf); default: one after the other."),
     key("delay", OverTime(&TIME), "The propagation delay; default: 0ms."),
     key("loss", Either(&[OverTime(&Share), Table(&[&LOSS])]), "Random loss; default: none."),
     key("jitter", Either(&[TIME, Table(&[&JITTER])]), "Random delay; default: none."),

@@ -79,7 +79,7 @@ impl<'c> Plan<'c> {
         by_reason
     }
 
-    fn own(&self, claim: &Claim) -> Option<&Experiment> {
+    pub(super) fn own(&self, claim: &Claim) -> Option<&Experiment> {
         self.experiments.iter().find(|experiment| experiment.name == claim.experiment)
     }
 }

@@ -23,6 +23,17 @@ pub enum Status {
     NotRun,
 }
 
+impl Status {
+    /// Whether the check holds; `None` if the claim could not be tested.
+    pub(super) fn holds(self) -> Option<bool> {
+        match self {
+            Self::Reproduced => Some(true),
+            Self::NotReproduced => Some(false),
+            Self::NotRun => None,
+        }
+    }
+}
+
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
@@ -74,11 +85,29 @@ pub struct Verdict {
     /// no reason is known.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub note: String,
+    /// The result of the equations that the paper prints; absent if the study ran what it prints.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub as_printed: Option<Printed>,
     /// The measured values of each cell.
     pub values: Vec<Measured>,
     /// The results of the same experiment under other controllers or with improvements (`--with`).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub beside: Vec<Beside>,
+}
+
+/// The result of a claim's experiment as the paper prints it
+/// ([`Experiment::as_printed`]).
+#[derive(Clone, Debug, Serialize)]
+pub struct Printed {
+    /// Whether the check holds; `null` if the claim could not be tested.
+    pub holds: Option<bool>,
+    /// The measured values as text; the reason if the claim was not tested.
+    pub measured: String,
+    /// The known reason why the check does not hold; empty if it holds or no reason is known.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub note: String,
+    /// The measured values of each cell.
+    pub values: Vec<Measured>,
 }
 
 /// The result of a claim's experiment under another controller than the paper's.
@@ -148,13 +177,17 @@ impl Verdict {
 
     /// Adds the result of another controller or of an improvement.
     pub fn add_beside(&mut self, controller: &str, other: Self) {
-        let holds = match other.status {
-            Status::Reproduced => Some(true),
-            Status::NotReproduced => Some(false),
-            Status::NotRun => None,
-        };
+        let holds = other.status.holds();
         let (measured, values) = (other.measured, other.values);
         self.beside.push(Beside { controller: controller.to_owned(), holds, measured, values });
+    }
+
+    /// Adds the result of the experiment as the paper prints it.
+    pub(super) fn add_printed(&mut self, other: Self, note: &str) {
+        let holds = other.status.holds();
+        let note = if holds == Some(false) { note.to_owned() } else { String::new() };
+        let (measured, values) = (other.measured, other.values);
+        self.as_printed = Some(Printed { holds, measured, note, values });
     }
 }
 
@@ -184,6 +217,7 @@ impl Claim {
             who: String::new(),
             cpu_limited: Vec::new(),
             note: if status == Status::NotReproduced { self.note.clone() } else { String::new() },
+            as_printed: None,
             values: Vec::new(),
             beside: Vec::new(),
         }

@@ -10,6 +10,7 @@ mod baseline;
 mod catalogue;
 mod evaluate;
 mod expression;
+mod printed;
 mod read;
 mod runs;
 mod table;
@@ -22,7 +23,7 @@ mod verify;
 pub use alternative::Alternative;
 pub use baseline::{Baseline, BaselineError, Regression};
 pub use catalogue::{Catalogue, UnknownClaim};
-pub use evaluate::{Beside, Measured, Status, Verdict, schedule};
+pub use evaluate::{Beside, Measured, Printed, Status, Verdict, schedule};
 pub(crate) use runs::Computed;
 pub use table::markdown;
 pub use verify::Plan;
@@ -50,6 +51,8 @@ pub struct Claim {
     pub experiment: String,
     /// The known reason for a difference from the published result; empty if none is known.
     pub note: String,
+    /// The known reason for a difference of the experiment as printed; empty if none is known.
+    pub note_as_printed: String,
     /// The metrics that are computed from every run, by name.
     pub values: Vec<(String, Request)>,
     measured: Vec<(String, Expression)>,

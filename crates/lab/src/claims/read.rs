@@ -70,6 +70,7 @@ fn claim(node: &Node, paper: &str) -> Result<Claim, Fault> {
         check: table.required("check")?,
         experiment: table.required("experiment")?,
         note: table.or("note", String::new())?,
+        note_as_printed: table.or("note_as_printed", String::new())?,
         values,
         measured,
         holds,

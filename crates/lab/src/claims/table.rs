@@ -12,7 +12,10 @@ const NOT_TESTED: &str = "–";
 /// How the claims are tested, in lines of 100 columns.
 const METHOD: &str = "\
 Every claim is an entry of a file in `claims/`: an experiment, the values that are measured in it,
-and a check. No constant is tuned to the claims. Each value is the mean over the runs of the
+and a check. A claim is judged twice. **As run**: the experiment has the code that the browsers of
+the study ran, and its testbed. **As printed**: it has the equations that the paper prints, in the
+same testbed; empty if the study ran what it prints. A claim counts as reproduced if its check holds
+as run. No constant is tuned to the claims. Each value is the mean over the runs of the
 experiment, which have different seeds. `weir verify CLAIM` prints the check of a claim too, and
 `weir verify --report FILE` writes the figures and, if it is known, the reason why a claim is not
 reproduced. This page is the output of";
@@ -34,11 +37,20 @@ the improvement, or all have it already.";
 #[must_use]
 pub fn markdown(verdicts: &[Verdict]) -> String {
     let mut page = format!("# Results\n\n{}\n", introduction(verdicts));
-    page += "\n| claim | where | published | measured | holds |\n|---|---|---|---|---|\n";
+    page += "\n| claim | where | published | as run | | as printed | |\n|---|---|---|---|---|---|---|\n";
     for verdict in verdicts {
         let source = format!("{}, {}", citation(&verdict.paper), verdict.location);
-        let cells = [&verdict.id, &source, &verdict.published, &verdict.measured];
-        row(&mut page, cells.map(|cell| cell.replace('|', "\\|")).into_iter(), mark(verdict));
+        let printed = verdict.as_printed.as_ref();
+        let cells = [
+            &verdict.id,
+            &source,
+            &verdict.published,
+            &verdict.measured,
+            mark(verdict),
+            printed.map_or("", |printed| &printed.measured),
+            printed.map_or("", |printed| mark_of(printed.holds)),
+        ];
+        row(&mut page, &cells);
     }
     let own: Vec<Option<String>> = verdicts.iter().map(own_controller).collect();
     let is_improvement = |beside: &Beside| beside.controller.starts_with('+');
@@ -68,8 +80,15 @@ fn introduction(verdicts: &[Verdict]) -> String {
     };
     let with_all = verdicts.iter().any(|verdict| !verdict.beside.is_empty());
     let option = if with_all { " --with all" } else { "" };
+    let printed: Vec<_> =
+        verdicts.iter().filter_map(|verdict| verdict.as_printed.as_ref()).collect();
+    let holding = printed.iter().filter(|printed| printed.holds == Some(true)).count();
+    let as_printed = match printed.len() {
+        0 => String::new(),
+        count => format!(" As printed, {holding} of {count} hold."),
+    };
     format!(
-        "Of {} published claims, {reproduced} are reproduced and {not} are not.{untested}\n\n\
+        "Of {} published claims, {reproduced} are reproduced and {not} are not.{untested}{as_printed}\n\n\
          {METHOD}\n\n```\nweir verify{option} --markdown docs/results.md\n```",
         verdicts.len(),
     )
@@ -89,10 +108,14 @@ fn citation(paper: &str) -> String {
 }
 
 fn mark(verdict: &Verdict) -> &'static str {
-    match verdict.status {
-        Status::Reproduced => HOLDS,
-        Status::NotReproduced => FAILS,
-        Status::NotRun => NOT_TESTED,
+    mark_of(verdict.status.holds())
+}
+
+fn mark_of(holds: Option<bool>) -> &'static str {
+    match holds {
+        Some(true) => HOLDS,
+        Some(false) => FAILS,
+        None => NOT_TESTED,
     }
 }
 
@@ -156,11 +179,7 @@ fn alternatives(
                 return format!("**{}**", mark(verdict));
             }
             let result = verdict.beside.iter().find(|one| one.controller == *column);
-            match result.and_then(|one| one.holds) {
-                Some(true) => HOLDS.to_owned(),
-                Some(false) => FAILS.to_owned(),
-                None => NOT_TESTED.to_owned(),
-            }
+            mark_of(result.and_then(|one| one.holds)).to_owned()
         };
         let _ = write!(page, "| {} |", verdict.id);
         for column in columns {
@@ -170,9 +189,9 @@ fn alternatives(
     }
 }
 
-fn row(page: &mut String, cells: impl Iterator<Item = String>, last: &str) {
+fn row(page: &mut String, cells: &[&str]) {
     for cell in cells {
-        let _ = write!(page, "| {cell} ");
+        let _ = write!(page, "| {} ", cell.replace('|', "\\|"));
     }
-    let _ = writeln!(page, "| {last} |");
+    *page += "|\n";
 }

@@ -225,3 +225,28 @@ fn an_improvement_is_run_only_for_the_claims_that_it_changes() {
     let unknown = "+short".parse::<Alternative>().unwrap_err();
     assert!(unknown.to_string().starts_with("there is no improvement 'short'; "), "{unknown}");
 }
+
+#[test]
+fn a_claim_is_judged_as_run_and_as_printed() {
+    let catalogue = catalogue(&CLAIM.replace(">= 0.0", "== 0.0")).unwrap();
+    let plan = Plan::new(catalogue.select(&[]).unwrap(), |experiment| {
+        // As printed, nothing can be sent.
+        let text =
+            format!("{}\n[as_printed]\n\"host.alice.up.loss\" = \"100%\"\n", experiment.text);
+        let experiment = Experiment::parse(&text, &experiment.path)?;
+        let set = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+        experiment.with_overrides(&[set("duration", "5s"), set("runs", "1")])
+    });
+    let cancel = AtomicBool::new(false);
+    let jobs = NonZeroUsize::new(2).unwrap();
+    let runner = Runner { jobs, cancel: &cancel, progress: &|_, _| {}, cache: &NO_CACHE };
+    let (mut verdicts, _) = plan.run(runner, |_, _| (), |_, ()| {});
+    let printed = plan.as_printed();
+    assert_eq!(printed.runs(), 12);
+    printed.add_printed(runner, &mut verdicts);
+    assert_eq!(verdicts[0].status, Status::NotReproduced);
+    assert_eq!(verdicts[0].as_printed.as_ref().unwrap().holds, Some(true));
+    let page = markdown(&verdicts);
+    assert!(page.contains("0 are reproduced and 1 are not. As printed, 1 of 1 hold."), "{page}");
+    assert!(page.contains("| ✗ | lowest 0 bit/s | ✓ |"), "{page}");
+}

@@ -1,8 +1,8 @@
 //! Droptail: first in, first out; a packet that does not fit is dropped on arrival (tc-pfifo,
 //! tc-bfifo).
 //!
-//! The packet in transmission has left the queue and does not count, as in Linux's bfifo under tbf
-//! (net/sched/sch_fifo.c, sch_tbf.c).
+//! The packet in transmission has left the queue and does not count. A packet that waits for tokens
+//! is in the queue and counts, as in Linux's bfifo under tbf (net/sched/sch_fifo.c, sch_tbf.c).
 //!
 //! | where it differs | Linux | here |
 //! |---|---|---|

@@ -37,7 +37,8 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
     let plan = Plan::new(claims, |experiment| args.running.chosen.of(experiment)?.simulated());
     baseline.iter().try_for_each(|baseline| baseline.check(&plan.experiments))?;
     let cache = RunCache::open(args.running.store.as_deref())?;
-    say_what_differs(args, &plan, &others);
+    let printed = plan.as_printed();
+    say_what_differs(args, &plan, &printed, &others);
     let figures = plan.experiments.iter().map(Figures::read).collect::<Result<Vec<_>, _>>()?;
     let mut builders = section_builders(&plan.experiments, &figures);
     let drawn = args.report.is_some();
@@ -49,6 +50,11 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
         let (mut verdicts, summary) = plan.run(runner, each, |job, extracts: Option<_>| {
             extracts.into_iter().for_each(|extracts| builders[job.experiment].add(extracts));
         });
+        let summary = if summary.cancelled {
+            summary
+        } else {
+            summary + printed.add_printed(runner, &mut verdicts)
+        };
         let summary = others.iter().fold(summary, |summary, other| {
             if summary.cancelled {
                 summary
@@ -172,7 +178,7 @@ fn read_baseline(path: &Path) -> Result<Baseline, Failure> {
 
 /// Prints how this command deviates from the experiments (number of runs, parameters), and which
 /// claims an improvement does not change.
-fn say_what_differs(args: &Verify, plan: &Plan<'_>, others: &[Alternative]) {
+fn say_what_differs(args: &Verify, plan: &Plan<'_>, printed: &Plan<'_>, others: &[Alternative]) {
     if args.running.quiet {
         return;
     }
@@ -192,7 +198,11 @@ fn say_what_differs(args: &Verify, plan: &Plan<'_>, others: &[Alternative]) {
     }
     let count = plan.experiments.len();
     let words = if count == 1 { "experiment" } else { "experiments" };
-    eprint(&format!("{} runs of {count} {words}", plan.runs()));
+    let as_printed = match printed.runs() {
+        0 => String::new(),
+        runs => format!(", and {runs} as printed"),
+    };
+    eprint(&format!("{} runs of {count} {words}{as_printed}", plan.runs()));
 }
 
 fn print(out: &mut Output, verdicts: &[Verdict]) -> Result<(), Failure> {
@@ -213,19 +223,18 @@ fn print(out: &mut Output, verdicts: &[Verdict]) -> Result<(), Failure> {
             Cell::from(&verdict.published),
             Cell::from(&verdict.check),
         ]);
-        for other in &verdict.beside {
-            let (word, colour) = match other.holds {
+        let printed = verdict.as_printed.iter();
+        let printed = printed.map(|printed| ("as printed", printed.holds, &printed.measured));
+        let others = verdict.beside.iter();
+        let others = others.map(|other| (&*other.controller, other.holds, &other.measured));
+        for (name, holds, measured) in printed.chain(others) {
+            let (word, colour) = match holds {
                 Some(true) => ("holds", Color::Green),
                 Some(false) => ("does not hold", Color::Red),
                 None => ("not run", Color::Yellow),
             };
             let status = Cell::from(word).coloured(colour);
-            rows.add([
-                Cell::from(""),
-                Cell::from(&other.controller),
-                status,
-                Cell::from(&other.measured),
-            ]);
+            rows.add([Cell::from(""), Cell::from(name), status, Cell::from(measured)]);
         }
     }
     out.table(&rows)?;
