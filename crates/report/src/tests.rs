@@ -4,8 +4,8 @@ mod values;
 
 use super::{
     Bar, Bars, BoxStats, Boxes, Cdf, ClaimRow, Compared, Drawable, Figure, Finding, Group, Grouped,
-    Mark, MarkAt, MarkKind, Panel, Report, Role, Rows, Section, Series, SeriesStyle, Status,
-    TextTable, TimePlot, html, merge_by_source,
+    Mark, MarkAt, MarkKind, Panel, PrintedRow, Report, Role, Rows, Section, Series, SeriesStyle,
+    Status, TextTable, TimePlot, html, merge_by_source,
 };
 use scraper::{ElementRef, Html, Selector};
 use std::collections::BTreeSet;

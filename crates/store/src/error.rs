@@ -85,7 +85,7 @@ pub enum OpenError {
 
 /// The most bytes of the texts that name a run and its cell, in all; far more than a script of tc
 /// commands has. Tables repeat them in every row.
-pub const MAX_TEXT: usize = 65_536;
+pub(super) const MAX_TEXT: usize = 65_536;
 
 /// Where a store is damaged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -108,7 +108,7 @@ pub enum Damage {
     Duration(i64),
     /// The experiment's name, the cell and the version of this run have more than [`MAX_TEXT`]
     /// bytes.
-    #[error("the name, cell and version of run {0} have more than {} KiB", MAX_TEXT >> 10)]
+    #[error("the name, cell and version of run {0} have more than {kib} KiB", kib = MAX_TEXT >> 10)]
     Text(i64),
     /// This run declares more than [`MAX_VALUES`] values.
     #[error("run {0} declares more than {MAX_VALUES} values")]

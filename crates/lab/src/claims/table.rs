@@ -41,7 +41,7 @@ pub fn markdown(verdicts: &[Verdict]) -> String {
     for verdict in verdicts {
         let source = format!("{}, {}", citation(&verdict.paper), verdict.location);
         let printed = verdict.as_printed.as_ref();
-        let cells = [
+        let cells: [&str; 7] = [
             &verdict.id,
             &source,
             &verdict.published,
