@@ -424,9 +424,9 @@ fn an_experiment_as_printed_differs_where_it_says() {
 #[test]
 fn an_override_replaces_what_is_printed() {
     let experiment = parse(&format!("{GOOD}{PRINTED}")).unwrap();
-    let set = [("call.main.controller".to_owned(), "gcc:libwebrtc".to_owned())];
+    let set = [("call.main.controller".to_owned(), "gcc:jansen-2016".to_owned())];
     let printed = experiment.with_overrides(&set).unwrap().as_printed().unwrap().unwrap();
-    assert!(printed.controllers().all(|controller| controller == "gcc:libwebrtc"));
+    assert!(printed.controllers().all(|controller| controller == "gcc:jansen-2016"));
     let varied = [("call.main.settings.threshold".to_owned(), "adaptive".to_owned())];
     let error = experiment.with_overrides(&varied).unwrap_err().to_string();
     assert!(error.contains("an axis of the experiment sets this"), "{error}");

@@ -24,7 +24,7 @@ fn rows(page: &str, cells: usize) -> Vec<Vec<String>> {
 /// The rows of the first table.
 fn results(page: &str) -> Vec<Vec<String>> {
     let end = page.find("\n## ").unwrap_or(page.len());
-    rows(&page[..end], 5)
+    rows(&page[..end], 7)
 }
 
 fn verify(ids: &[&str]) -> Vec<Verdict> {
@@ -34,7 +34,9 @@ fn verify(ids: &[&str]) -> Vec<Verdict> {
     let cancel = AtomicBool::new(false);
     let runner =
         Runner { jobs: all_cores(), cancel: &cancel, progress: &|_, _| {}, cache: &NO_CACHE };
-    plan.run(runner, |_, _| (), |_, ()| {}).0
+    let (mut verdicts, _) = plan.run(runner, |_, _| (), |_, ()| {});
+    plan.as_printed().add_printed(runner, &mut verdicts);
+    verdicts
 }
 
 #[test]
@@ -47,6 +49,7 @@ fn every_claim_has_one_row_with_what_was_published() {
         assert!(row[1].ends_with(&format!(", {}", claim.location)), "{row:?}");
         assert_eq!(row[2], claim.published, "{}", claim.id);
         assert!(["✓", "✗"].contains(&row[4].as_str()), "{row:?}");
+        assert!(["✓", "✗", ""].contains(&row[6].as_str()), "{row:?}");
     }
 }
 

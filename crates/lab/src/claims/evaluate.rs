@@ -268,8 +268,14 @@ impl Claim {
 
     /// Whether the check holds, and the measured values as text.
     fn check(&self, cells: &[Cell], values: &[CellValues]) -> Result<(bool, String), CheckError> {
-        let data = cells.iter().zip(values).map(|(cell, values)| self.data(cell, values));
-        let mut scope = Scope::new(data.collect::<Result<_, CheckError>>()?)?;
+        let seen = cells.iter().zip(values).filter(|(cell, _)| self.sees(cell));
+        let data: Vec<_> = seen
+            .map(|(cell, values)| self.data(cell, values))
+            .collect::<Result<_, CheckError>>()?;
+        if data.is_empty() {
+            return Err(CheckError::NoCell);
+        }
+        let mut scope = Scope::new(data)?;
         let mut measured: Vec<(String, Value)> = Vec::new();
         for (name, expression) in &self.measured {
             let value = expression.evaluate(&scope)?;
@@ -287,6 +293,13 @@ impl Claim {
         };
         let all = || Template::listing(self.measured.iter().map(|(name, _)| name.as_str()));
         Ok((holds, self.show.clone().unwrap_or_else(all).show(&measured)))
+    }
+
+    /// Whether the check sees the cell. An axis that an override removed restricts nothing.
+    fn sees(&self, cell: &Cell) -> bool {
+        let value =
+            |axis| cell.params.iter().find(|(name, _)| name == axis).map(|(_, value)| value);
+        self.cells.iter().all(|(axis, wanted)| value(axis).is_none_or(|value| value == wanted))
     }
 
     /// The variables of a cell in an expression: its parameters by axis, and the mean, least and

@@ -49,6 +49,8 @@ pub struct Claim {
     pub check: String,
     /// The name of the experiment that tests it.
     pub experiment: String,
+    /// The cells that the check sees, as (axis, value); all if empty.
+    pub cells: Vec<(String, String)>,
     /// The known reason for a difference from the published result; empty if none is known.
     pub note: String,
     /// The known reason for a difference of the experiment as printed; empty if none is known.

@@ -69,6 +69,7 @@ fn claim(node: &Node, paper: &str) -> Result<Claim, Fault> {
         published: table.required("published")?,
         check: table.required("check")?,
         experiment: table.required("experiment")?,
+        cells: cells(&mut table)?,
         note: table.or("note", String::new())?,
         note_as_printed: table.or("note_as_printed", String::new())?,
         values,
@@ -78,6 +79,15 @@ fn claim(node: &Node, paper: &str) -> Result<Claim, Fault> {
     };
     table.finish()?;
     Ok(claim)
+}
+
+/// The axes and values under `cell`.
+fn cells(table: &mut Reader<'_>) -> Result<Vec<(String, String)>, Fault> {
+    let path = table.path("cell");
+    let entries = table.entries("cell")?.into_iter().map(|(axis, node)| {
+        Ok((axis.to_owned(), document::read::<String>(node, &format!("{path}.{axis}"))?))
+    });
+    entries.collect()
 }
 
 fn expression(node: &Node, key: &str, names: &[String]) -> Result<Expression, Fault> {

@@ -233,7 +233,7 @@ fn a_claim_is_judged_as_run_and_as_printed() {
         // As printed, nothing can be sent.
         let text =
             format!("{}\n[as_printed]\n\"host.alice.up.loss\" = \"100%\"\n", experiment.text);
-        let experiment = Experiment::parse(&text, &experiment.path)?;
+        let experiment = Experiment::parse(&text, &experiment.name)?;
         let set = |key: &str, value: &str| (key.to_owned(), value.to_owned());
         experiment.with_overrides(&[set("duration", "5s"), set("runs", "1")])
     });
@@ -249,4 +249,23 @@ fn a_claim_is_judged_as_run_and_as_printed() {
     let page = markdown(&verdicts);
     assert!(page.contains("0 are reproduced and 1 are not. As printed, 1 of 1 hold."), "{page}");
     assert!(page.contains("| ✗ | lowest 0 bit/s | ✓ |"), "{page}");
+}
+
+#[test]
+fn the_check_sees_only_the_cells_that_the_claim_names() {
+    let of = |cell: &str| {
+        let claim = CLAIM
+            .replace("experiment =", &format!("cell = {cell}\nexperiment ="))
+            .replace("lowest >= 0.0", "cells.size() == 4");
+        verify(&claim, false).remove(0)
+    };
+    assert_eq!(
+        of(r#"{ "host.alice.up.queue" = "droptail limit 150ms" }"#).status,
+        Status::Reproduced
+    );
+    assert_eq!(of(r#"{ "host.alice.up.rate" = "1Mbit/s" }"#).status, Status::NotReproduced);
+    assert_eq!(of(r#"{ "removed.by.an.override" = "1" }"#).status, Status::NotReproduced);
+    let none = of(r#"{ "host.alice.up.rate" = "9Mbit/s" }"#);
+    assert_eq!(none.status, Status::NotRun);
+    assert!(none.measured.contains("no cell of the experiment"), "{}", none.measured);
 }

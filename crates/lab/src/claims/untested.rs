@@ -37,6 +37,9 @@ pub(crate) enum CheckError {
     /// An expression has no value.
     #[error(transparent)]
     Expression(#[from] ExpressionError),
+    /// No cell of the experiment has the values of `cell`.
+    #[error("no cell of the experiment has the values of 'cell'")]
+    NoCell,
     /// The value of `holds` is not a truth value.
     #[error("'holds' is neither true nor false but {0}")]
     NotBoolean(String),

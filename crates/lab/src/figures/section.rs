@@ -4,7 +4,7 @@ use super::kind::{AnyDebug, Heading};
 use super::{Figures, RunExtracts};
 use experiment::Experiment;
 use metrics::MetricError;
-use report::Section;
+use report::{Section, TextTable};
 
 /// Builds the section of one experiment while its runs are made.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ impl<'e> SectionBuilder<'e> {
             runs => format!("{runs} runs per cell"),
         };
         let seeds = format!("{runs}, seeds from {}.", experiment.seed);
-        let about = experiment.about.split_whitespace().collect::<Vec<_>>().join(" ");
+        let (about, table) = text_and_table(&experiment.about);
         let text = [source, about, seeds].into_iter().chain(faults).filter(|text| !text.is_empty());
         Section {
             id: experiment.name.clone(),
@@ -65,7 +65,7 @@ impl<'e> SectionBuilder<'e> {
             text: text.collect::<Vec<_>>().join("\n\n"),
             figures,
             compared: Vec::new(),
-            table: None,
+            table,
         }
     }
 
@@ -81,6 +81,23 @@ impl<'e> SectionBuilder<'e> {
     }
 }
 
+/// The text of `about` as one paragraph, and the table of its lines `| … | … |`, of which the first
+/// has the headings.
+fn text_and_table(about: &str) -> (String, Option<TextTable>) {
+    let is_row = |line: &&str| line.trim_start().starts_with('|');
+    let text = about.lines().filter(|line| !is_row(line));
+    let text = text.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ");
+    let mut rows = about.lines().filter(is_row).map(|line| {
+        line.trim().trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect()
+    });
+    let table = rows.next().map(|columns| TextTable {
+        caption: "The testbed".to_owned(),
+        columns,
+        rows: rows.collect(),
+    });
+    (text, table)
+}
+
 /// A section builder per experiment, each with its figures.
 #[must_use]
 pub fn section_builders<'e>(
@@ -88,4 +105,20 @@ pub fn section_builders<'e>(
     figures: &'e [Figures],
 ) -> Vec<SectionBuilder<'e>> {
     experiments.iter().zip(figures).map(|(of, figures)| SectionBuilder::new(of, figures)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_between_bars_are_a_table() {
+        let about = "\nOne.\n| what | paper |\n| shaper | a | b |\nTwo\nthree.\n";
+        let (text, table) = text_and_table(about);
+        assert_eq!(text, "One. Two three.");
+        let table = table.unwrap();
+        assert_eq!(table.columns, ["what", "paper"]);
+        assert_eq!(table.rows, [["shaper", "a", "b"]]);
+        assert_eq!(text_and_table("Plain\ntext."), ("Plain text.".to_owned(), None));
+    }
 }
