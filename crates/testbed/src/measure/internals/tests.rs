@@ -155,8 +155,8 @@ fn files_that_are_not_dumps_are_refused_with_a_suggestion() {
 #[test]
 fn a_small_dump_does_not_become_a_large_run() {
     let start = 1_767_225_600_000u64;
-    let week = json!([start, start + 100, start + 200, start + 300, start + 600_000_000]);
-    let many: serde_json::Map<String, Value> = (0..100)
+    let times = json!([start, start + 100, start + 200, start + 300, start + 900_000]);
+    let many: serde_json::Map<String, Value> = (0..8_000)
         .map(|member| {
             (
                 format!("I-m{member}"),
@@ -165,10 +165,10 @@ fn a_small_dump_does_not_become_a_large_run() {
         })
         .collect();
     let mut stats = json!({ "I-timestamp": { "startTime": "2026-01-01T00:00:00Z", "statsType": "inbound-rtp",
-                                             "values": week.to_string() } });
+                                             "values": times.to_string() } });
     stats.as_object_mut().unwrap().extend(many);
     let dump = json!({ "PeerConnections": { "1": { "stats": stats } } }).to_string();
-    let error = import(&read(dump.as_bytes()).unwrap(), "week").unwrap_err().to_string();
+    let error = import(&read(dump.as_bytes()).unwrap(), "many").unwrap_err().to_string();
     assert!(error.contains("are too many; make a dump of a shorter call"), "{error}");
 }
 
