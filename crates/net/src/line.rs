@@ -145,7 +145,7 @@ impl Line {
         }
     }
 
-    /// Lets the next packet pass the bucket, if there are tokens for it; returns it if it arrives at
+    /// Lets the next packet pass the bucket if there are tokens for it; returns it if it arrives at
     /// once.
     fn pass(&mut self, now: Time, watch: &mut impl Watch) -> Option<Packet> {
         if self.waiting.is_none() && self.queue.head().is_none() {

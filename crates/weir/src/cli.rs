@@ -131,7 +131,7 @@ pub(crate) struct Chosen {
     /// The short form: the schedule in 60 s, or as the section 'quick' of the file says
     #[arg(long)]
     pub(crate) quick: bool,
-    /// The equations that the paper prints instead of the code that the study ran, where they differ
+    /// The equations that the paper prints, where the study ran other code
     #[arg(long)]
     pub(crate) as_printed: bool,
 }
