@@ -106,7 +106,7 @@ pub enum Damage {
     /// [`MAX_SAMPLES`](sim::recording::MAX_SAMPLES).
     #[error("the sampling interval or the duration of run {0}")]
     Duration(i64),
-    /// The experiment's name, the cell and the version of this run have more than [`MAX_TEXT`]
+    /// The experiment's name, the cell and the version of this run have more than `MAX_TEXT`
     /// bytes.
     #[error("the name, cell and version of run {0} have more than {kib} KiB", kib = MAX_TEXT >> 10)]
     Text(i64),
