@@ -7,11 +7,23 @@ use cc::{ControllerConfig, Profile};
 use std::path::PathBuf;
 use units::Bitrate;
 
+/// The profiles that the page `gcc-as-run.md` describes.
+const AS_RUN: [&str; 6] = [
+    "gcc:chromium-2014",
+    "gcc:chromium-2015",
+    "gcc:chrome-47",
+    "gcc:chrome-52",
+    "gcc:firefox-48",
+    "gcc:chrome-72",
+];
+
 /// The page of the profile (`gcc-libwebrtc.md`) if it exists, else the page of the family
 /// (`gcc.md`).
 fn page(profile: &Profile) -> String {
     let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/algorithms"));
-    let own = folder.join(format!("{}.md", profile.name.replace(':', "-")));
+    let name =
+        if AS_RUN.contains(&profile.name.as_str()) { "gcc-as-run" } else { profile.name.as_str() };
+    let own = folder.join(format!("{}.md", name.replace(':', "-")));
     let family = folder.join(format!("{}.md", profile.name.split(':').next().unwrap()));
     std::fs::read_to_string(own).or_else(|_| std::fs::read_to_string(family)).unwrap()
 }

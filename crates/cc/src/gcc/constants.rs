@@ -1,6 +1,7 @@
 //! The constants of a named profile: first the profile's, then those of its improvements, then the
 //! settings of the experiment.
 
+use super::chromium::{ChromiumConfig, SendSideConfig};
 use super::config::GccConfig;
 use super::improvements::{self, Improvement};
 use super::libwebrtc::LibwebrtcConfig;
@@ -12,6 +13,8 @@ use crate::{Setting, SettingError};
 #[derive(Clone, PartialEq)]
 pub(super) enum Constants {
     Published(Box<GccConfig>),
+    AsRun(Box<ChromiumConfig>),
+    SendSide(Box<SendSideConfig>),
     Libwebrtc(Box<LibwebrtcConfig>),
 }
 
@@ -21,10 +24,13 @@ impl Constants {
         let mut parts = rest.split('+');
         let name = parts.next().unwrap_or_default();
         let published = GccConfig::PROFILES.iter().find(|published| published.name == name);
-        let mut constants = match published {
-            Some(published) => Self::Published(Box::new((published.config)())),
-            None if name == "libwebrtc" => Self::Libwebrtc(Box::default()),
-            None => return Err(crate::profile::unknown(&format!("gcc:{name}"))),
+        let as_run = ChromiumConfig::PROFILES.iter().find(|version| version.name == name);
+        let mut constants = match (published, as_run) {
+            (Some(published), _) => Self::Published(Box::new((published.config)())),
+            (None, Some(version)) => Self::AsRun(Box::new((version.config)())),
+            (None, None) if name == "chrome-72" => Self::SendSide(Box::default()),
+            (None, None) if name == "libwebrtc" => Self::Libwebrtc(Box::default()),
+            (None, None) => return Err(crate::profile::unknown(&format!("gcc:{name}"))),
         };
         let names: Vec<&str> = parts.collect();
         for (index, name) in names.iter().enumerate() {
@@ -42,6 +48,7 @@ impl Constants {
     fn improve(&mut self, improvement: &Improvement) -> Result<(), ImprovementError> {
         let (form, changes) = match self {
             Self::Published(_) => ("the published forms", improvement.published),
+            Self::AsRun(_) | Self::SendSide(_) => ("the profiles as run", improvement.as_run),
             Self::Libwebrtc(_) => ("gcc:libwebrtc", improvement.libwebrtc),
         };
         let refused = |reason: &dyn std::fmt::Display| {
@@ -59,6 +66,8 @@ impl Constants {
     fn set(&mut self, name: &str, text: &str) -> Result<(), SettingError> {
         match self {
             Self::Published(config) => config.set(name, text),
+            Self::AsRun(config) => config.set(name, text),
+            Self::SendSide(config) => config.set(name, text),
             Self::Libwebrtc(config) => config.set(name, text),
         }
     }
@@ -68,6 +77,8 @@ impl Constants {
         settings.iter().try_for_each(|(name, text)| self.set(name, text))?;
         match &self {
             Self::Published(config) => config.check()?,
+            Self::AsRun(config) => config.check()?,
+            Self::SendSide(config) => config.check()?,
             Self::Libwebrtc(config) => config.check()?,
         }
         Ok(self)
@@ -76,6 +87,8 @@ impl Constants {
     fn settings(&self) -> Vec<Setting> {
         match self {
             Self::Published(config) => config.settings(),
+            Self::AsRun(config) => config.settings(),
+            Self::SendSide(config) => config.settings(),
             Self::Libwebrtc(config) => config.settings(),
         }
     }

@@ -21,6 +21,8 @@ pub struct Improvement {
     pub source: &'static str,
     /// The settings in the published forms.
     pub published: Changes,
+    /// The settings in the profiles as run.
+    pub as_run: Changes,
     /// The settings in libwebrtc's form.
     pub libwebrtc: Changes,
 }
@@ -33,6 +35,7 @@ pub(crate) const ALL: &[Improvement] = &[
         source: "Janczukowicz 2017 § 7.5.1, which gives no time. Weir's choice: 500 ms, the window \
                  of R, so that R is measured anew by then",
         published: Ok(&[("hold.longest", "500ms")]),
+        as_run: Err("no setting limits the time in the state Hold"),
         libwebrtc: Ok(&[("hold.longest", "500ms")]),
     },
     Improvement {
@@ -42,6 +45,7 @@ pub(crate) const ALL: &[Improvement] = &[
         source: "Janczukowicz 2017 § 7.5.1, which asks for a very small increase, smaller than in \
                  Increase. Weir's choice: 0.25",
         published: Ok(&[("hold.increase", "0.25")]),
+        as_run: Err("no setting changes the rate in the state Hold"),
         libwebrtc: Ok(&[("hold.increase", "0.25")]),
     },
     Improvement {
@@ -50,6 +54,7 @@ pub(crate) const ALL: &[Improvement] = &[
                   rate",
         source: "Janczukowicz 2017 § 7.5.1; the groups are those of draft-02 § 5.2",
         published: Ok(&[("grouping", "burst")]),
+        as_run: Ok(&[("group.length", "5ms")]),
         libwebrtc: Ok(&[("group.length", "5ms")]),
     },
     Improvement {
@@ -59,6 +64,7 @@ pub(crate) const ALL: &[Improvement] = &[
         source: "Janczukowicz 2017 § 7.5.1, which gives no value. Weir's choice: 0.95, a third of \
                  the published decrease, about the increase of one second",
         published: Ok(&[("decrease", "0.95")]),
+        as_run: Ok(&[("decrease", "0.95")]),
         libwebrtc: Ok(&[("aimd.decrease", "0.95")]),
     },
     Improvement {
@@ -71,6 +77,7 @@ pub(crate) const ALL: &[Improvement] = &[
                  percent as inherent loss; there the loss that bounds the rate at once is also 5 % \
                  higher",
         published: Ok(&[("loss.low", "0.05"), ("loss.high", "0.15")]),
+        as_run: Ok(&[("loss.low", "12"), ("loss.high", "38")]),
         libwebrtc: Ok(&[("loss.instant_offset", "0.1")]),
     },
     Improvement {
@@ -79,6 +86,7 @@ pub(crate) const ALL: &[Improvement] = &[
                   loss if that buffer is short",
         source: "Janczukowicz 2017 § 7.5.1, § 7.5.2; the limit for a short buffer follows § 7.2.2",
         published: Ok(&[("hint.buffer", "path")]),
+        as_run: Err("no setting gives the size of a buffer"),
         libwebrtc: Ok(&[("hint.buffer", "path")]),
     },
     Improvement {
@@ -86,6 +94,7 @@ pub(crate) const ALL: &[Improvement] = &[
         summary: "the decrease at over-use depends on how far the threshold was exceeded",
         source: "Jansen 2016 § 6.3, its reference 49; the formula is Weir's",
         published: Ok(&[("decrease.dynamic", "true")]),
+        as_run: Err("no setting relates the decrease to the excess"),
         libwebrtc: Ok(&[("decrease.dynamic", "true")]),
     },
     Improvement {
@@ -93,6 +102,7 @@ pub(crate) const ALL: &[Improvement] = &[
         summary: "packets that arrive together after an outage of the channel form one group",
         source: "Jansen 2016 § 6.3, Fig. 6-1, its reference 50; the rule is from draft-02 § 5.2",
         published: Ok(&[("prefilter", "true")]),
+        as_run: Ok(&[("group.burst_gap", "5ms")]),
         libwebrtc: Ok(&[("group.burst_gap", "5ms")]),
     },
     Improvement {
@@ -102,6 +112,7 @@ pub(crate) const ALL: &[Improvement] = &[
         source: "Guerrero Viveros 2019 § 7.1, § 7.2, which give no rule. Weir's choice: the \
                  exponent grows by 1 per second",
         published: Ok(&[("increase", "multiplicative-additive"), ("increase.acceleration", "1")]),
+        as_run: Err("no setting accelerates the increase"),
         libwebrtc: Ok(&[("increase.acceleration", "1")]),
     },
 ];
@@ -142,6 +153,10 @@ mod tests {
                     Err(ImprovementError::Already(reason)) => {
                         assert!(reason.contains(improvement.name));
                     }
+                    Err(ImprovementError::NotFor(reason)) => {
+                        assert!(reason.contains("does not apply to"), "{reason}");
+                        continue;
+                    }
                     Err(error) => panic!("{name}: {error}"),
                 }
                 assert!(build(&config(&name, &[])).is_ok(), "{name}");
@@ -161,13 +176,17 @@ mod tests {
                 matches!(improve(profile, name), Err(ImprovementError::Already(_)))
             })
             .collect();
-        let expected = [
-            ("gcc:draft-02", "packet-groups"),
-            ("gcc:draft-02", "outage-prefilter"),
-            ("gcc:libwebrtc", "packet-groups"),
-            ("gcc:libwebrtc", "outage-prefilter"),
-        ];
-        assert_eq!(already, expected.map(|(profile, name)| (profile.to_owned(), name)));
+        let as_run =
+            ["chromium-2014", "chromium-2015", "chrome-47", "chrome-52", "firefox-48", "chrome-72"];
+        let expected: Vec<_> = ["draft-02"]
+            .into_iter()
+            .chain(as_run)
+            .chain(["libwebrtc"])
+            .flat_map(|profile| {
+                ["packet-groups", "outage-prefilter"].map(|name| (format!("gcc:{profile}"), name))
+            })
+            .collect();
+        assert_eq!(already, expected);
         let twice = improve("gcc:draft-02+short-hold", "short-hold");
         let reason = "gcc:draft-02+short-hold already lists short-hold".to_owned();
         assert_eq!(twice, Err(ImprovementError::Already(reason)));

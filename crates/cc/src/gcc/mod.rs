@@ -34,6 +34,7 @@ mod acceleration;
 pub(crate) mod arrival_filter;
 pub(crate) mod arrival_group;
 mod buffer_hint;
+mod chromium;
 mod config;
 mod config_check;
 mod constants;
@@ -54,6 +55,7 @@ mod sender;
 pub(crate) mod words;
 
 pub use buffer_hint::BufferHint;
+pub use chromium::{ChromiumConfig, SendSideConfig};
 pub use config::{Compare, Filter, GccConfig, Grouping, Increase, Probing, Side, Threshold};
 pub(crate) use constants::{improve, settings};
 pub(crate) use improvements::{ALL as IMPROVEMENTS, named as improvement};
@@ -71,13 +73,17 @@ pub(crate) fn profiles() -> Vec<Profile> {
         summary: published.summary,
         settings: (published.config)().settings(),
     });
-    published.chain([libwebrtc::profile()]).collect()
+    published.chain(chromium::profiles()).chain([libwebrtc::profile()]).collect()
 }
 
 /// Builds the profile named `rest` with the settings of `config`.
 pub(crate) fn build(rest: &str, config: &ControllerConfig) -> Result<Controllers, BuildError> {
     let gcc = match Constants::of(rest)?.with(&config.settings)? {
         Constants::Published(gcc) => gcc,
+        Constants::AsRun(constants) => return Ok(chromium::build(&constants, config)),
+        Constants::SendSide(constants) => {
+            return Ok(chromium::build_send_side(&constants, config));
+        }
         Constants::Libwebrtc(constants) => return Ok(libwebrtc::build(&constants, config)),
     };
     let bounds = (config.min_rate, config.max_rate);
