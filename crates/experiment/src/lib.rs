@@ -341,6 +341,29 @@ impl Experiment {
         Ok(changed)
     }
 
+    /// The experiment with these values, paths of keys, in every cell, whatever its axes set. They
+    /// are an axis `factor` with one point.
+    ///
+    /// # Errors
+    /// If a path or a value is wrong.
+    pub fn with_point(&self, label: &str, set: Table) -> Result<Self, ExperimentError> {
+        let node = |value| Node { value, location: document::Location::CommandLine };
+        let mut point = Table::default();
+        point.insert("label", node(Value::Text(label.to_owned())));
+        point.insert("set", node(Value::Table(set)));
+        let mut axis = Table::default();
+        axis.insert("name", node(Value::Text("factor".to_owned())));
+        axis.insert("points", node(Value::List(vec![node(Value::Table(point))])));
+        self.edited(|document| {
+            let mut axes = match document.get("axis").map(|axes| &axes.value) {
+                Some(Value::List(axes)) => axes.clone(),
+                _ => Vec::new(),
+            };
+            axes.push(node(Value::Table(axis)));
+            document.insert("axis", node(Value::List(axes)));
+        })
+    }
+
     /// One cell as an experiment without axes and figures, with its strategy replaced by the
     /// sections that it stands for. The name does not change.
     ///

@@ -48,7 +48,7 @@ impl StreamKind {
     #[must_use]
     pub const fn most_columns(self) -> u64 {
         match self {
-            Self::Video => 64,
+            Self::Video => 72,
             Self::Audio => 12,
             Self::Tcp => 26,
             Self::Line => 20,

@@ -222,7 +222,8 @@ pub(crate) struct Verify {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["seed", "runs", "jobs", "set", "quick", "store", "with", "baseline", "report", "save_baseline", "markdown"])]
     pub(crate) from: Option<PathBuf>,
     /// Also verify under this controller, under 'all' controllers, with an improvement
-    /// (+short-hold), or with each of the 'improvements'; repeatable
+    /// (+short-hold), with each of the 'improvements', or, where a claim does not hold, with one of
+    /// the 'factors' changed after the other; repeatable
     #[arg(long, value_name = "CONTROLLER|+IMPROVEMENT")]
     pub(crate) with: Vec<String>,
     /// Compare with an earlier output of 'verify --json'

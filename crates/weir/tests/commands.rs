@@ -50,7 +50,7 @@ fn list_names_experiments_with_their_claims() {
     let output = weir(&["list", "--json"]).assert().success().get_output().stdout.clone();
     let rows = json_lines(&output);
     let row = rows.iter().find(|row| row["name"] == "carlucci-2017/fig11").unwrap();
-    assert_eq!((row["cells"].as_u64(), row["runs"].as_u64()), (Some(12), Some(10)));
+    assert_eq!((row["cells"].as_u64(), row["runs"].as_u64()), (Some(24), Some(10)));
     assert!(row["claims"].as_array().unwrap().iter().any(|claim| claim["id"] == "C-8"));
     weir(&["list", "--controllers"]).assert().success().stdout(contains("gcc:carlucci-2017"));
     weir(&["list", "--controllers"]).assert().success().stdout(contains("gcc:…+short-hold: "));
@@ -193,8 +193,19 @@ fn verify_puts_other_controllers_beside_the_papers() {
     let rows = json_lines(&output);
     let beside = rows[0]["beside"].as_array().unwrap();
     let names: Vec<&str> = beside.iter().filter_map(|other| other["controller"].as_str()).collect();
-    let others = ["gcc:jansen-2016", "gcc:draft-02", "gcc:libwebrtc", "kilinc-andersson"];
-    assert_eq!(names, others, "not the paper's own");
+    let others = [
+        "gcc:carlucci-2017",
+        "gcc:jansen-2016",
+        "gcc:draft-02",
+        "gcc:chromium-2014",
+        "gcc:chrome-47",
+        "gcc:chrome-52",
+        "gcc:firefox-48",
+        "gcc:chrome-72",
+        "gcc:libwebrtc",
+        "kilinc-andersson",
+    ];
+    assert_eq!(names, others, "not the one that was run");
     assert!(
         beside.iter().all(|other| other["holds"].is_boolean() && !other["values"][0].is_null())
     );
@@ -210,8 +221,8 @@ fn verify_puts_other_controllers_beside_the_papers() {
 
 #[test]
 fn verify_puts_improved_controllers_beside_the_papers() {
-    let verify =
-        |more: &[&str]| weir(&[&["verify", "--runs", "1", "--set", "duration=5s"], more].concat());
+    let short = ["verify", "--as-printed", "--runs", "1", "--set", "duration=5s"];
+    let verify = |more: &[&str]| weir(&[&short[..], more].concat());
     let assert = verify(&[
         "C-5",
         "--json",
@@ -324,7 +335,7 @@ fn stored_runs_are_judged_apart_by_who_made_them() {
     let output = verify(&["--json"]).assert().success().get_output().stdout.clone();
     let who: Vec<Value> = json_lines(&output).iter().map(|row| row["who"].clone()).collect();
     assert!(
-        who.contains(&"Chromium 156".into()) && who.contains(&"simulator, gcc:draft-02".into()),
+        who.contains(&"Chromium 156".into()) && who.contains(&"simulator, gcc:chrome-72".into()),
         "{who:?}"
     );
     assert_eq!(json_lines(&output)[0]["time_scale"], 0.5);
@@ -386,7 +397,7 @@ fn measured_runs_are_set_against_the_simulator() {
     );
     let output = compare(&["--claims", "--json"]).assert().success().get_output().stdout.clone();
     let who: Vec<Value> = json_lines(&output).iter().map(|row| row["who"].clone()).collect();
-    assert_eq!(who[..2], ["Chromium 156", "simulator, gcc:draft-02"]);
+    assert_eq!(who[..2], ["Chromium 156", "simulator, gcc:chrome-72"]);
     assert!(who.contains(&"simulator, today's Chromium".into()), "{who:?}");
     compare(&["jansen-2016"]).assert().code(2).stderr(contains("no run of 'jansen-2016'"));
 }

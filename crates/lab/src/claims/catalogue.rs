@@ -1,4 +1,4 @@
-use super::{Claim, read};
+use super::{Claim, Factor, read};
 use document::{FileError, did_you_mean};
 use include_dir::{Dir, include_dir};
 
@@ -9,6 +9,8 @@ static CLAIMS: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../claims");
 pub struct Catalogue {
     /// The claims, paper by paper, in the order of the files.
     pub claims: Vec<Claim>,
+    /// What is changed for the claims that do not hold, paper by paper.
+    pub factors: Vec<Factor>,
 }
 
 /// A word that names neither a claim nor a paper.
@@ -30,15 +32,17 @@ impl Catalogue {
     pub fn embedded() -> Result<Self, FileError> {
         let mut files: Vec<_> = CLAIMS.files().collect();
         files.sort_by_key(|file| file.path());
-        let mut claims = Vec::new();
+        let (mut claims, mut factors) = (Vec::new(), Vec::new());
         for file in files {
             let path = format!("claims/{}", file.path().display());
             let text = file
                 .contents_utf8()
                 .ok_or_else(|| FileError::file(&path, "the file is not UTF-8 text", ""))?;
-            claims.extend(read::read(text, &path)?);
+            let (more_claims, more_factors) = read::read(text, &path)?;
+            claims.extend(more_claims);
+            factors.extend(more_factors);
         }
-        Ok(Self { claims })
+        Ok(Self { claims, factors })
     }
 
     /// The claims of one file.
@@ -46,7 +50,8 @@ impl Catalogue {
     /// # Errors
     /// If the file has an error.
     pub fn parse(text: &str, path: &str) -> Result<Self, FileError> {
-        Ok(Self { claims: read::read(text, path)? })
+        let (claims, factors) = read::read(text, path)?;
+        Ok(Self { claims, factors })
     }
 
     /// The claims with these ids (`C-5`), of these papers (`carlucci-2017`) or of these letters

@@ -88,11 +88,25 @@ pub struct Verdict {
     /// The result of the equations that the paper prints; absent if the study ran what it prints.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub as_printed: Option<Printed>,
+    /// The results of the experiment with one thing changed (`--with factors`).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub factors: Vec<Changed>,
     /// The measured values of each cell.
     pub values: Vec<Measured>,
     /// The results of the same experiment under other controllers or with improvements (`--with`).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub beside: Vec<Beside>,
+}
+
+/// The result of a claim's experiment with one thing changed.
+#[derive(Clone, Debug, Serialize)]
+pub struct Changed {
+    /// What is changed.
+    pub factor: String,
+    /// Whether the check holds; `null` if the experiment cannot be changed so.
+    pub holds: Option<bool>,
+    /// The measured values as text; the reason if the claim was not tested.
+    pub measured: String,
 }
 
 /// The result of a claim's experiment as the paper prints it
@@ -182,6 +196,12 @@ impl Verdict {
         self.beside.push(Beside { controller: controller.to_owned(), holds, measured, values });
     }
 
+    /// Adds the result of the experiment with one thing changed.
+    pub(super) fn add_factor(&mut self, factor: &str, other: Self) {
+        let (holds, measured) = (other.status.holds(), other.measured);
+        self.factors.push(Changed { factor: factor.to_owned(), holds, measured });
+    }
+
     /// Adds the result of the experiment as the paper prints it.
     pub(super) fn add_printed(&mut self, other: Self, note: &str) {
         let holds = other.status.holds();
@@ -218,6 +238,7 @@ impl Claim {
             cpu_limited: Vec::new(),
             note: if status == Status::NotReproduced { self.note.clone() } else { String::new() },
             as_printed: None,
+            factors: Vec::new(),
             values: Vec::new(),
             beside: Vec::new(),
         }

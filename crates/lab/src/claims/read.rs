@@ -1,15 +1,15 @@
-use super::Claim;
 use super::expression::Expression;
 use super::template::Template;
+use super::{Claim, Factor};
 use document::{Fault, FileError, Node, Reader, Value, parse};
 use metrics::Request;
 
-/// The claims of a file.
-pub(super) fn read(text: &str, path: &str) -> Result<Vec<Claim>, FileError> {
+/// The claims of a file, and the factors that are tried for those that do not hold.
+pub(super) fn read(text: &str, path: &str) -> Result<(Vec<Claim>, Vec<Factor>), FileError> {
     parse(text).and_then(|node| file(&node)).map_err(|fault| fault.in_file(path))
 }
 
-fn file(node: &Node) -> Result<Vec<Claim>, Fault> {
+fn file(node: &Node) -> Result<(Vec<Claim>, Vec<Factor>), Fault> {
     let mut top = Reader::new(node, "")?;
     let paper: String = top.required("paper")?;
     let _title: String = top.required("title")?;
@@ -27,8 +27,10 @@ fn file(node: &Node) -> Result<Vec<Claim>, Fault> {
         }
         claims.push(claim);
     }
+    let factors = top.items("factor")?.unwrap_or_default().iter();
+    let factors = factors.map(|node| Factor::read(node, &paper)).collect::<Result<_, Fault>>()?;
     top.finish()?;
-    Ok(claims)
+    Ok((claims, factors))
 }
 
 fn claim(node: &Node, paper: &str) -> Result<Claim, Fault> {

@@ -20,11 +20,17 @@ experiment, which have different seeds. `weir verify CLAIM` prints the check of 
 `weir verify --report FILE` writes the figures and, if it is known, the reason why a claim is not
 reproduced. This page is the output of";
 
+/// The text above the tables of factors.
+const FACTORS: &str = "\
+Each claim that does not hold as run is tried again with one rule, one constant or one detail of the
+testbed changed, and nothing else. ✓: then the check holds. ✗: it still does not. –: the experiment
+has no such thing.";
+
 /// The text above the table of controllers.
 const CONTROLLERS: &str = "\
-The same experiments under every controller. ✓: the check holds. ✗: it does not hold. –: the
-controller lacks a setting that the experiment needs, or the experiment varies the controller
-itself. Bold: the controller of the paper.";
+The same experiments under other controllers. ✓: the check holds. ✗: it does not hold. –: not run,
+or the controller lacks a setting that the experiment needs, or the experiment varies the controller
+itself. Bold: the code that the study ran.";
 
 /// The text above the table of improvements.
 const IMPROVEMENTS: &str = "\
@@ -52,6 +58,7 @@ pub fn markdown(verdicts: &[Verdict]) -> String {
         ];
         row(&mut page, &cells);
     }
+    factors(&mut page, verdicts);
     let own: Vec<Option<String>> = verdicts.iter().map(own_controller).collect();
     let is_improvement = |beside: &Beside| beside.controller.starts_with('+');
     let has = |wanted: bool| {
@@ -70,6 +77,29 @@ pub fn markdown(verdicts: &[Verdict]) -> String {
     page
 }
 
+/// The tables of the factors, one per paper: a row per factor, a column per claim that does not
+/// hold.
+fn factors(page: &mut String, verdicts: &[Verdict]) {
+    let tried: Vec<&Verdict> = verdicts.iter().filter(|one| !one.factors.is_empty()).collect();
+    if tried.is_empty() {
+        return;
+    }
+    let _ = writeln!(page, "\n## What the other claims depend on\n\n{FACTORS}");
+    for paper in tried.chunk_by(|one, other| one.paper == other.paper) {
+        let _ = write!(page, "\n| {}: changed alone |", citation(&paper[0].paper));
+        paper.iter().for_each(|verdict| *page += &format!(" {} |", verdict.id));
+        *page += &format!("\n|---|{}\n", "---|".repeat(paper.len()));
+        for (index, factor) in paper[0].factors.iter().enumerate() {
+            let _ = write!(page, "| {} |", factor.factor);
+            for verdict in paper {
+                let holds = verdict.factors.get(index).and_then(|factor| factor.holds);
+                let _ = write!(page, " {} |", mark_of(holds));
+            }
+            *page += "\n";
+        }
+    }
+}
+
 /// How many claims are reproduced, and how they were tested.
 fn introduction(verdicts: &[Verdict]) -> String {
     let count = |status| verdicts.iter().filter(|verdict| verdict.status == status).count();
@@ -78,8 +108,13 @@ fn introduction(verdicts: &[Verdict]) -> String {
         0 => String::new(),
         count => format!(" {count} could not be tested."),
     };
-    let with_all = verdicts.iter().any(|verdict| !verdict.beside.is_empty());
-    let option = if with_all { " --with all" } else { "" };
+    let with_factors = verdicts.iter().any(|verdict| !verdict.factors.is_empty());
+    let mut option = if with_factors { " --with factors" } else { "" }.to_owned();
+    let beside = verdicts.iter().flat_map(|verdict| &verdict.beside);
+    let mut with: Vec<&str> = beside.map(|beside| &*beside.controller).collect();
+    with.sort_unstable();
+    with.dedup();
+    option += &with.iter().map(|name| format!(" --with {name}")).collect::<String>();
     let printed: Vec<_> =
         verdicts.iter().filter_map(|verdict| verdict.as_printed.as_ref()).collect();
     let holding = printed.iter().filter(|printed| printed.holds == Some(true)).count();

@@ -61,9 +61,9 @@ fn recordings_of_concurrent_runs_fit_into_memory() {
         (runner(100, &cancel).threads(&[experiment]), values)
     };
     assert_eq!(threads(TEXT).0, 100);
-    // 400,000 samples of a call and four lines: 461 MiB.
+    // 400,000 samples of a call and four lines: 464 MiB.
     let interval = "duration = \"20s\"\nsample_interval = \"50us\"";
-    assert_eq!(threads(&TEXT.replace("duration = \"20s\"", interval)), (9, 57_600_000));
+    assert_eq!(threads(&TEXT.replace("duration = \"20s\"", interval)), (8, 60_800_000));
 }
 
 #[test]

@@ -51,6 +51,7 @@ struct ImprovementRow {
     summary: &'static str,
     source: &'static str,
     published: ChangesRow,
+    as_run: ChangesRow,
     libwebrtc: ChangesRow,
 }
 
@@ -202,15 +203,18 @@ fn list_improvement(
     improvement: &Improvement,
     json: bool,
 ) -> Result<(), Failure> {
-    let Improvement { name, summary, source, published, libwebrtc } = *improvement;
+    let Improvement { name, summary, source, published, as_run, libwebrtc } = *improvement;
     let name = format!("+{name}");
     if json {
-        let (published, libwebrtc) = (published.into(), libwebrtc.into());
-        return out.json(&ImprovementRow { name, summary, source, published, libwebrtc });
+        let (published, as_run, libwebrtc) = (published.into(), as_run.into(), libwebrtc.into());
+        let row = ImprovementRow { name, summary, source, published, as_run, libwebrtc };
+        return out.json(&row);
     }
     out.line(format_args!("gcc:…{name}: {summary}"))?;
     out.line(format_args!("        {source}"))?;
-    for (form, changes) in [("published forms", published), ("libwebrtc", libwebrtc)] {
+    for (form, changes) in
+        [("published forms", published), ("as run", as_run), ("libwebrtc", libwebrtc)]
+    {
         match changes {
             Ok(settings) => {
                 let settings: Vec<_> =

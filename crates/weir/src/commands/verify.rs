@@ -27,6 +27,7 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
         args.baseline.iter().chain(&args.running.store).map(AsRef::as_ref).collect();
     outputs_apart(&outputs, &read)?;
     let others = others(&args.with)?;
+    let with_factors = args.with.iter().any(|name| name == "factors");
     let catalogue = Catalogue::embedded()?;
     let claims = catalogue.select(&args.claims)?;
     let baseline = args.baseline.as_deref().map(read_baseline).transpose()?;
@@ -55,6 +56,14 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
         } else {
             summary + printed.add_printed(runner, &mut verdicts)
         };
+        let factors = catalogue.factors.iter().filter(|_| with_factors);
+        let summary = factors.fold(summary, |summary, factor| {
+            if summary.cancelled {
+                return summary;
+            }
+            let changed = plan.with_factor(factor, &verdicts);
+            summary + changed.add_factor(factor, runner, &mut verdicts)
+        });
         let summary = others.iter().fold(summary, |summary, other| {
             if summary.cancelled {
                 summary
@@ -124,6 +133,7 @@ fn others(names: &[String]) -> Result<Vec<Alternative>, Failure> {
                     known.filter(|name| !name.starts_with("fixed:")).map(Alternative::Controller),
                 );
             }
+            "factors" => {}
             "improvements" => {
                 let known = experiment::controllers::improvements().iter();
                 chosen.extend(known.map(|one| Alternative::Improvement(one.name.to_owned())));
@@ -225,9 +235,11 @@ fn print(out: &mut Output, verdicts: &[Verdict]) -> Result<(), Failure> {
         ]);
         let printed = verdict.as_printed.iter();
         let printed = printed.map(|printed| ("as printed", printed.holds, &printed.measured));
+        let factors = verdict.factors.iter();
+        let factors = factors.map(|one| (&*one.factor, one.holds, &one.measured));
         let others = verdict.beside.iter();
         let others = others.map(|other| (&*other.controller, other.holds, &other.measured));
-        for (name, holds, measured) in printed.chain(others) {
+        for (name, holds, measured) in printed.chain(factors).chain(others) {
             let (word, colour) = match holds {
                 Some(true) => ("holds", Color::Green),
                 Some(false) => ("does not hold", Color::Red),
