@@ -28,6 +28,16 @@ pub struct Decision {
     pub probe: Option<ProbeCluster>,
 }
 
+/// The rates that the streams of a sender can use in sum, as the bitrate allocator knows them.
+/// Zero: unknown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Allocation {
+    /// The least rate of the streams in sum.
+    pub min_rate: Bitrate,
+    /// The greatest rate of the streams in sum.
+    pub max_rate: Bitrate,
+}
+
 /// A media packet that left the pacer, with its transport-wide sequence number
 /// (draft-holmer-rmcat-transport-wide-cc-extensions-01), unwrapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,6 +190,20 @@ pub trait Sender: Send {
     fn next_timeout(&self) -> Option<Time>;
     /// The current decision. Endpoints ask after every call above, so this is cheap.
     fn decision(&self) -> Decision;
+    /// The rates that the streams can use have changed. A controller may ignore them.
+    fn on_allocation(&mut self, _now: Time, _allocation: Allocation) {}
+    /// The packets take another route through the network; the estimate starts again at `start`.
+    /// A controller may ignore the change.
+    fn on_route_change(&mut self, _now: Time, _start: Bitrate) {}
+    /// The rate up to which the pacer should send padding where media are missing; zero: none.
+    fn padding_rate(&self) -> Bitrate {
+        Bitrate::ZERO
+    }
+    /// The share of the frames, 0 to 1, that the encoder should drop because too much data are on
+    /// their way.
+    fn frame_reduction(&self) -> f64 {
+        0.0
+    }
     /// Passes every internal signal (delay gradient, threshold, state, …) to `sink`.
     fn signals(&self, sink: &mut SignalSink<'_>);
 }

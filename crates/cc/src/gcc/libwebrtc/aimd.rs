@@ -7,15 +7,17 @@ use super::super::hold::HoldTimer;
 use super::super::overuse_detector::Signal;
 use super::config::LibwebrtcConfig;
 use super::link_capacity::LinkCapacity;
-use units::{Bitrate, Duration, Time};
+use super::rounding::bytes_in;
+use units::{Bitrate, Bytes, Duration, Time};
 
-/// Frames per second from which the average packet size is computed (libwebrtc
-/// `aimd_rate_control.cc`: 30).
-const FRAME_RATE: f64 = 30.0;
-const PACKET_BITS: f64 = 9600.0;
+/// Time between two frames from which the average packet size is computed (libwebrtc
+/// `aimd_rate_control.cc`: a thirtieth of a second, in whole µs).
+const FRAME_INTERVAL: Duration = Duration::from_micros(33_333);
+/// Maximum size of a packet of a frame (libwebrtc `aimd_rate_control.cc`: 1200 bytes).
+const PACKET_BYTES: f64 = 1200.0;
 /// The rate increases by one packet per this many response times (libwebrtc
 /// `aimd_rate_control.cc`).
-const RESPONSE_TIMES: f64 = 2.0;
+const RESPONSE_TIMES: u64 = 2;
 /// Bounds of the minimum time between two decreases, which is the round-trip time (libwebrtc
 /// `aimd_rate_control.cc`: 10 to 200 ms).
 const DECREASE_INTERVAL: (Duration, Duration) =
@@ -35,13 +37,13 @@ pub(super) enum AimdState {
     Decrease,
 }
 
-/// Computes the delay-based rate. Rates are real numbers in bit/s, so that small steps add up.
+/// Computes the delay-based rate, in whole bit/s as libwebrtc.
 pub(super) struct Aimd {
     config: LibwebrtcConfig,
-    min_rate: f64,
-    rate: f64,
+    min_rate: Bitrate,
+    rate: Bitrate,
     /// The newest acknowledged rate.
-    throughput: f64,
+    throughput: Bitrate,
     capacity: LinkCapacity,
     acceleration: Acceleration,
     hold: HoldTimer,
@@ -53,10 +55,10 @@ pub(super) struct Aimd {
 
 impl Aimd {
     pub(super) fn new(config: &LibwebrtcConfig, start: Bitrate, min_rate: Bitrate) -> Self {
-        let start = start.max(min_rate).as_bps_f64();
+        let start = start.max(min_rate);
         Self {
             config: config.clone(),
-            min_rate: min_rate.as_bps_f64(),
+            min_rate,
             rate: start,
             throughput: start,
             capacity: LinkCapacity::new(config),
@@ -73,9 +75,20 @@ impl Aimd {
         self.rtt = rtt;
     }
 
+    /// Sets the rate and the throughput before any feedback.
+    pub(super) fn set_start(&mut self, start: Bitrate) {
+        (self.rate, self.throughput) = (start, start);
+    }
+
+    /// Sets the minimum rate.
+    pub(super) fn set_min(&mut self, min_rate: Bitrate) {
+        self.min_rate = min_rate;
+        self.rate = self.rate.max(min_rate);
+    }
+
     /// A probe measured the path, or the rate is set for another reason.
     pub(super) fn set_rate(&mut self, now: Time, rate: Bitrate) {
-        self.rate = rate.as_bps_f64().max(self.min_rate);
+        self.rate = rate.max(self.min_rate);
         self.changed = Some(now);
     }
 
@@ -84,7 +97,7 @@ impl Aimd {
     pub(super) fn may_decrease(&self, now: Time, throughput: Bitrate) -> bool {
         let interval = self.rtt.clamp(DECREASE_INTERVAL.0, DECREASE_INTERVAL.1);
         self.changed.is_none_or(|changed| now.saturating_since(changed) >= interval)
-            || throughput.as_bps_f64() < FAR_BELOW * self.rate
+            || throughput < self.rate.scale(FAR_BELOW)
     }
 
     /// Feedback arrived at `now`. `throughput` is the acknowledged rate, if known.
@@ -95,7 +108,7 @@ impl Aimd {
         throughput: Option<Bitrate>,
         in_alr: bool,
     ) {
-        self.throughput = throughput.map_or(self.throughput, Bitrate::as_bps_f64);
+        self.throughput = throughput.unwrap_or(self.throughput);
         let over = self.hold.is_over(now, signal == Signal::Underuse);
         match signal {
             Signal::Overuse { excess } => self.decrease(now, excess),
@@ -134,39 +147,46 @@ impl Aimd {
         let limit = if in_alr && !self.config.increase_in_alr {
             self.rate
         } else {
-            self.config.increase_limit * self.throughput + self.config.limit_extra.as_bps_f64()
+            self.throughput.scale(self.config.increase_limit) + self.config.limit_extra
         };
         let near = self.capacity.estimate().is_some();
         if near {
             self.acceleration.interrupt();
         }
         if self.rate < limit {
-            let elapsed = self.changed.map(|changed| now.saturating_since(changed).as_secs_f64());
+            let elapsed = self.changed.map(|changed| seconds(now.saturating_since(changed)));
             let step =
                 if near { self.additive(elapsed) } else { self.multiplicative(now, elapsed) };
-            self.rate = (self.rate + fraction * step).min(limit);
+            self.rate = (self.rate + step.scale(fraction)).min(limit);
         }
         self.changed = Some(now);
     }
 
-    /// Additive step for the elapsed seconds, in bit/s: one average packet per two response times.
-    fn additive(&self, elapsed: Option<f64>) -> f64 {
-        self.additive_slope() * elapsed.unwrap_or(0.0)
+    /// Additive step for the elapsed seconds: one average packet per two response times.
+    fn additive(&self, elapsed: Option<f64>) -> Bitrate {
+        let step = self.additive_slope().as_bps_f64() * elapsed.unwrap_or(0.0);
+        Bitrate::from_bps_f64(step.floor())
     }
 
-    /// In bit/s per second.
-    fn additive_slope(&self) -> f64 {
-        let frame = self.rate / FRAME_RATE;
-        let packet = frame / (frame / PACKET_BITS).ceil();
-        let response_time = (self.rtt + self.config.response_extra).as_secs_f64();
-        (packet / (RESPONSE_TIMES * response_time)).max(self.config.least_additive.as_bps_f64())
+    /// The additive step per second.
+    pub(super) fn additive_slope(&self) -> Bitrate {
+        let frame = bytes_in(self.rate, FRAME_INTERVAL).get() as f64;
+        let packets = (frame / PACKET_BYTES).ceil().max(1.0);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a positive number of bytes"
+        )]
+        let packet = Bytes::new((frame / packets).round() as u64);
+        let response_time = (self.rtt + self.config.response_extra) * RESPONSE_TIMES;
+        packet.per(response_time).unwrap_or_default().max(self.config.least_additive)
     }
 
-    fn multiplicative(&mut self, now: Time, elapsed: Option<f64>) -> f64 {
+    fn multiplicative(&mut self, now: Time, elapsed: Option<f64>) -> Bitrate {
         let elapsed = elapsed.map_or(1.0, |elapsed| elapsed.min(MAX_STEP));
         let exponent = elapsed * self.acceleration.exponent(now);
-        let step = self.rate * (libm::pow(self.config.increase, exponent) - 1.0);
-        step.max(self.config.least_step.as_bps_f64())
+        let step = self.rate.scale(libm::pow(self.config.increase, exponent) - 1.0);
+        step.max(self.config.least_step)
     }
 
     /// Decreases the rate to a little less than the throughput, so that the queue drains. The rate
@@ -175,15 +195,15 @@ impl Aimd {
         self.state = AimdState::Decrease;
         self.acceleration.interrupt();
         let alpha = self.alpha.at(excess);
-        let extra = self.config.decrease_extra.as_bps_f64();
-        let mut lower = alpha * self.throughput;
+        let extra = self.config.decrease_extra;
+        let mut lower = self.throughput.scale(alpha);
         if lower > extra {
-            lower -= extra;
+            lower = lower.saturating_sub(extra);
         }
         if lower > self.rate
             && let Some(capacity) = self.capacity.estimate()
         {
-            lower = alpha * capacity;
+            lower = capacity.scale(alpha);
         }
         self.rate = self.rate.min(lower);
         if self.capacity.is_above(self.throughput) {
@@ -195,17 +215,23 @@ impl Aimd {
 
     /// The delay-based rate.
     pub(super) fn rate(&self) -> Bitrate {
-        Bitrate::from_bps_f64(self.rate)
+        self.rate
     }
 
     pub(super) fn state(&self) -> AimdState {
         self.state
     }
 
-    /// The link capacity, in bit/s, if known.
-    pub(super) fn capacity(&self) -> Option<f64> {
+    /// The link capacity, if known.
+    pub(super) fn capacity(&self) -> Option<Bitrate> {
         self.capacity.estimate()
     }
+}
+
+/// The span in seconds. As in libwebrtc (`rtc_base/units/unit_base.h`), whole µs are multiplied by
+/// 1e-6, which is a little less than the quotient for many spans.
+fn seconds(span: Duration) -> f64 {
+    span.as_micros() as f64 * 1e-6
 }
 
 #[cfg(test)]

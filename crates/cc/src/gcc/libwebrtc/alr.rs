@@ -1,8 +1,10 @@
 //! Detects application-limited regions (ALR): a budget fills at a fraction of the estimate, and
 //! every sent packet takes its size from the budget (libwebrtc `goog_cc/alr_detector.cc`,
-//! `pacing/interval_budget.cc`).
+//! `pacing/interval_budget.cc`). The budget counts whole
+//! milliseconds, kbit/s and bytes.
 
 use super::config::LibwebrtcConfig;
+use super::rounding::{millis_of, whole_kbps};
 use crate::SentPacket;
 use units::{Bitrate, Duration, Time};
 
@@ -11,45 +13,44 @@ pub(super) struct AlrDetector {
     usage: f64,
     levels: (f64, f64),
     window: Duration,
-    /// Rate at which the budget fills, in bytes per second.
-    fill: f64,
+    /// Rate at which the budget fills, in kbit/s.
+    fill: i64,
     /// Maximum of the budget, in bytes; its minimum is the negative of this.
-    max_budget: f64,
+    max_budget: i64,
     /// Unused bytes; negative if more was sent than filled.
-    budget: f64,
+    budget: i64,
     sent: Option<Time>,
     since: Option<Time>,
 }
 
 impl AlrDetector {
-    pub(super) fn new(config: &LibwebrtcConfig, start: Bitrate) -> Self {
-        let mut detector = Self {
+    pub(super) fn new(config: &LibwebrtcConfig) -> Self {
+        Self {
             usage: config.alr_usage,
             levels: (config.alr_start, config.alr_end),
             window: config.alr_window,
-            fill: 0.0,
-            max_budget: 0.0,
-            budget: 0.0,
+            fill: 0,
+            max_budget: 0,
+            budget: 0,
             sent: None,
             since: None,
-        };
-        detector.set_estimate(start);
-        detector
+        }
     }
 
     /// Sets a new estimate.
     pub(super) fn set_estimate(&mut self, estimate: Bitrate) {
-        self.fill = estimate.as_bps_f64() * self.usage / 8.0;
-        self.max_budget = self.fill * self.window.as_secs_f64();
+        self.fill = signed(whole_kbps(estimate.scale(self.usage)));
+        self.max_budget = self.fill.saturating_mul(signed(millis_of(self.window))) / 8;
         self.budget = self.budget.clamp(-self.max_budget, self.max_budget);
     }
 
     pub(super) fn on_sent(&mut self, packet: &SentPacket) {
         let Some(before) = self.sent.replace(packet.sent) else { return };
-        let elapsed = packet.sent.saturating_since(before).as_secs_f64();
-        self.budget = (self.budget - packet.size.get() as f64).max(-self.max_budget);
-        self.budget = (self.budget + self.fill * elapsed).min(self.max_budget);
-        let level = if self.max_budget > 0.0 { self.budget / self.max_budget } else { 0.0 };
+        let elapsed = signed(millis_of(packet.sent.saturating_since(before)));
+        let used = self.budget.saturating_sub(signed(packet.size.get())).max(-self.max_budget);
+        let filled = self.fill.saturating_mul(elapsed) / 8;
+        self.budget = used.saturating_add(filled).min(self.max_budget);
+        let level = self.level();
         if level > self.levels.0 && self.since.is_none() {
             self.since = Some(packet.sent);
         } else if level < self.levels.1 {
@@ -57,10 +58,19 @@ impl AlrDetector {
         }
     }
 
+    /// The unused fraction of the budget, -1 to 1.
+    pub(super) fn level(&self) -> f64 {
+        if self.max_budget > 0 { self.budget as f64 / self.max_budget as f64 } else { 0.0 }
+    }
+
     /// When the current region began; `None` outside a region.
     pub(super) fn since(&self) -> Option<Time> {
         self.since
     }
+}
+
+fn signed(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]
@@ -78,36 +88,38 @@ mod tests {
     }
 
     fn detector() -> AlrDetector {
-        AlrDetector::new(&LibwebrtcConfig::default(), Bitrate::from_mbps(1))
+        let mut detector = AlrDetector::new(&LibwebrtcConfig::default());
+        detector.set_estimate(Bitrate::from_mbps(1));
+        detector
     }
 
     #[test]
-    fn sending_at_two_thirds_of_the_estimate_is_no_region() {
+    fn sending_at_four_fifths_of_the_estimate_is_no_region() {
         let mut detector = detector();
-        send(&mut detector, 660, 0, 60_000);
+        send(&mut detector, 808, 0, 60_000);
         assert_eq!(detector.since(), None);
     }
 
     #[test]
-    fn a_region_begins_when_four_fifths_of_the_budget_are_unused() {
+    fn a_region_begins_when_two_fifths_of_the_budget_are_unused() {
         let mut detector = detector();
-        // 650 − 250 kbit/s fill 0.8 × 40,625 B in 650 ms.
-        send(&mut detector, 250, 0, 640);
+        // 800 - 400 kbit/s fill 0.4 × 50,000 B in 400 ms.
+        send(&mut detector, 400, 0, 410);
         assert_eq!(detector.since(), None);
-        send(&mut detector, 250, 640, 680);
+        send(&mut detector, 400, 410, 430);
         let since = detector.since().unwrap();
-        assert!((650..680).contains(&since.as_millis()), "{since}");
+        assert!((400..430).contains(&since.as_millis()), "{since}");
     }
 
     #[test]
-    fn a_region_ends_when_half_of_the_budget_is_used() {
+    fn a_region_ends_when_the_budget_is_overdrawn_by_three_fifths() {
         let mut detector = detector();
         send(&mut detector, 100, 0, 5_000);
         assert!(detector.since().is_some());
-        // The budget is full; 1000 − 650 kbit/s take half of 40,625 B in 464 ms.
-        send(&mut detector, 1000, 5_000, 5_440);
+        // The budget is full; 1200 - 800 kbit/s take 1.6 × 50,000 B in 1600 ms.
+        send(&mut detector, 1200, 5_000, 6_580);
         assert!(detector.since().is_some());
-        send(&mut detector, 1000, 5_440, 5_500);
+        send(&mut detector, 1200, 6_580, 6_640);
         assert_eq!(detector.since(), None);
     }
 }

@@ -1,5 +1,6 @@
 //! The settings of libwebrtc's estimator, as of July 2026. File names are below `modules/`.
 
+use super::acknowledged_rate::AcknowledgedEstimator;
 use crate::gcc::BufferHint;
 use crate::setting::settings;
 use units::{Bitrate, Duration};
@@ -50,6 +51,24 @@ settings! {
         /// Over-use is signalled after it has lasted longer than this, while the trend does not
         /// decrease (`goog_cc/trendline_estimator.cc`: 10 ms).
         "overuse_time" => overuse_time: Duration,
+        /// Estimator of the acknowledged rate: robust (the default since 2023) or bayesian (before
+        /// 2023) (`goog_cc/acknowledged_bitrate_estimator_interface.cc`).
+        "acknowledged.estimator" => acknowledged_estimator: AcknowledgedEstimator,
+        /// Number of packets that the window of the robust estimator holds at least
+        /// (`goog_cc/acknowledged_bitrate_estimator_interface.h`: 20).
+        "throughput.packets" => throughput_packets: usize,
+        /// Maximum number of packets in the window of the robust estimator
+        /// (`goog_cc/acknowledged_bitrate_estimator_interface.h`: 500), 1 to 10000.
+        "throughput.max_packets" => throughput_max_packets: usize,
+        /// Minimum duration of the window of the robust estimator
+        /// (`goog_cc/acknowledged_bitrate_estimator_interface.h`: 1 s).
+        "throughput.window" => throughput_window: Duration,
+        /// Maximum duration of the window of the robust estimator
+        /// (`goog_cc/acknowledged_bitrate_estimator_interface.h`: 5 s).
+        "throughput.max_window" => throughput_max_window: Duration,
+        /// Number of packets before the robust estimator gives a rate
+        /// (`goog_cc/acknowledged_bitrate_estimator_interface.h`: 10).
+        "throughput.required" => throughput_required: usize,
         /// First window of the acknowledged rate (`goog_cc/bitrate_estimator.cc`: 500 ms).
         "acknowledged.first_window" => first_window: Duration,
         /// Further windows of the acknowledged rate (`goog_cc/bitrate_estimator.cc`: 150 ms).
@@ -102,7 +121,8 @@ settings! {
         /// (`remote_bitrate_estimator/aimd_rate_control.cc`: 10 kbit/s).
         "aimd.limit_extra" => limit_extra: Bitrate,
         /// Whether the delay-based rate increases within an application-limited region
-        /// (`remote_bitrate_estimator/aimd_rate_control.cc`: false, only a probe raises the rate).
+        /// (`remote_bitrate_estimator/aimd_rate_control.cc`: true; a field trial that is off by
+        /// default would allow only probes to raise the rate).
         "aimd.increase_in_alr" => increase_in_alr: bool,
         /// Growth per second of the exponent of aimd.increase during the multiplicative increase,
         /// until the rate doubles per second. 0: the exponent is 1, as in libwebrtc (Guerrero
@@ -198,6 +218,9 @@ settings! {
         "loss.hold_factor" => hold_factor: f64,
         /// Maximum duration of a hold (`goog_cc/loss_based_bwe_v2.cc`: 60 s).
         "loss.longest_hold" => longest_hold: Duration,
+        /// Time for which the estimate increases by padding before it is held again. 0s: the
+        /// estimate increases without padding (`goog_cc/loss_based_bwe_v2.cc`: 2 s).
+        "loss.padding" => padding: Duration,
         /// Length of the start phase, in which the delay-based rate and probes set the estimate as
         /// long as no loss is reported (`goog_cc/send_side_bandwidth_estimation.cc`: 2 s).
         "start_phase" => start_phase: Duration,
@@ -218,8 +241,9 @@ settings! {
         "probe.duration" => probe_duration: Duration,
         /// Minimum number of packets of a probe (`goog_cc/probe_controller.cc`: 5).
         "probe.packets" => probe_packets: u32,
-        /// Time between probes in an application-limited region (`goog_cc/probe_controller.cc`: 5
-        /// s). 0s: no such probes.
+        /// Time between probes in an application-limited region. 0s: no such probes, as for cameras
+        /// (`goog_cc/probe_controller.cc`: 5 s if a stream requests these probes, which only
+        /// screen sharing does).
         "probe.alr_interval" => alr_interval: Duration,
         /// Rate of a probe in an application-limited region, as a multiple of the estimate
         /// (`goog_cc/probe_controller.cc`: 2).
@@ -242,9 +266,22 @@ settings! {
         /// Maximum rate of a probe while loss limits the estimate and the estimate increases, as a
         /// multiple of the estimate (`goog_cc/probe_controller.cc`: 1.5).
         "probe.loss_limited" => loss_limited: f64,
-        /// Maximum rate of a probe (`goog_cc/probe_controller.cc`: 5 Mbit/s unless the application
-        /// sets a maximum).
+        /// Maximum rate of a probe if the application sets no maximum rate
+        /// (`goog_cc/probe_controller.cc`: 5 Mbit/s).
         "probe.max" => probe_max: Bitrate,
+        /// Maximum rate of a probe, as a multiple of the allocated maximum
+        /// (`goog_cc/probe_controller.cc`: 2). 0: no such maximum.
+        "probe.allocated" => probe_allocated: f64,
+        /// Rate of the first probe when the allocated maximum changes in an application-limited
+        /// region, as a multiple of that maximum (`goog_cc/probe_controller.cc`: 1). 0: no such
+        /// probes.
+        "probe.allocation_first" => allocation_first: f64,
+        /// Rate of the second probe when the allocated maximum changes
+        /// (`goog_cc/probe_controller.cc`: 2); 0: none.
+        "probe.allocation_second" => allocation_second: f64,
+        /// Maximum rate of a probe when the allocated maximum changes, as a multiple of the
+        /// estimate (`goog_cc/probe_controller.cc`: 2).
+        "probe.allocation_limit" => allocation_limit: f64,
         /// Maximum time to wait for the result of a probe (`goog_cc/probe_controller.cc`: 1 s).
         "probe.patience" => patience: Duration,
         /// A cluster that has not been sent after this time is abandoned
@@ -269,10 +306,11 @@ settings! {
         /// rate (`goog_cc/goog_cc_network_control.cc`: 0.85).
         "probe.fall" => probe_fall: f64,
         /// Fraction of the estimate at which the budget of the application-limited region detector
-        /// fills (`goog_cc/alr_detector.h`: 0.65).
+        /// fills (`rtc_base/experiments/alr_experiment.cc`: 0.8, by an experiment that is on by
+        /// default).
         "alr.usage" => alr_usage: f64,
         /// An application-limited region begins when the unused fraction of the budget is above
-        /// this (`goog_cc/alr_detector.h`: 0.8).
+        /// this (`rtc_base/experiments/alr_experiment.cc`: 0.4).
         "alr.start" => alr_start: f64,
         /// An application-limited region ends when the unused fraction of the budget is below this
         /// (`goog_cc/alr_detector.h`: 0.5).
@@ -293,7 +331,27 @@ settings! {
         "backoff.floor" => backoff_floor: Bitrate,
         /// Minimum of the estimate (`remote_bitrate_estimator/include/bwe_defines.h`: 5 kbit/s).
         "min_rate" => min_rate: Bitrate,
-        /// Pacing rate as a multiple of the estimate (`goog_cc/goog_cc_network_control.cc`: 2.5).
+        /// Pacing rate as a multiple of the estimate before the first feedback
+        /// (`goog_cc/goog_cc_network_control.cc`: 2.5; camera video of browsers: 1.1).
+        "pacing.first_factor" => first_pacing_factor: f64,
+        /// Pacing rate as a multiple of the estimate after the first feedback
+        /// (`goog_cc/goog_cc_network_control.cc`: 1.1 since December 2025).
         "pacing.factor" => pacing_factor: f64,
+        /// Length of a burst of the pacer. The pacing rate is a whole number of bytes per burst
+        /// (`pacing/pacing_controller.cc`: 40 ms).
+        "pacing.burst" => pacing_burst: Duration,
+        /// Time at the target rate that the congestion window holds in addition to the minimum
+        /// round-trip time of feedback. 0s: no congestion window
+        /// (`rtc_base/experiments/rate_control_settings.cc`: 350 ms).
+        "window.queue" => window_queue: Duration,
+        /// Minimum rate after the reduction by a full congestion window
+        /// (`rtc_base/experiments/rate_control_settings.cc`: 30 kbit/s).
+        "window.min_rate" => window_min_rate: Bitrate,
+        /// Whether a full congestion window drops frames instead of reducing the target rate
+        /// (`rtc_base/experiments/rate_control_settings.cc`: true).
+        "window.drop_frames" => window_drop_frames: bool,
+        /// Whether a change of the network route starts at the estimate if that is below the start
+        /// rate (`goog_cc/goog_cc_network_control.cc`: false, a field trial).
+        "route.safe_reset" => safe_reset: bool,
     }
 }

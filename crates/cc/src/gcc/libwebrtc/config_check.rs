@@ -14,6 +14,9 @@ impl LibwebrtcConfig {
         for (name, value, range) in [
             ("trend.window", self.trend_window, 2..=200),
             ("loss.window", self.loss_window, 2..=1000),
+            ("throughput.packets", self.throughput_packets, 1..=10_000),
+            ("throughput.max_packets", self.throughput_max_packets, 1..=10_000),
+            ("throughput.required", self.throughput_required, 2..=10_000),
         ] {
             if !range.contains(&value) {
                 let (min, max) = (range.start(), range.end());
@@ -58,12 +61,15 @@ impl LibwebrtcConfig {
             ("probe.unsaturated", self.unsaturated),
             ("probe.utilisation", self.utilisation),
             ("probe.fall", self.probe_fall),
-            ("alr.start", self.alr_start),
-            ("alr.end", self.alr_end),
             ("backoff.factor", self.backoff_factor),
         ] {
             if !(0.0..=1.0).contains(&value) {
                 return refuse(name, value, "must be between 0 and 1");
+            }
+        }
+        for (name, value) in [("alr.start", self.alr_start), ("alr.end", self.alr_end)] {
+            if !(-1.0..=1.0).contains(&value) {
+                return refuse(name, value, "must be between -1 and 1");
             }
         }
         Ok(())
@@ -105,6 +111,11 @@ impl LibwebrtcConfig {
             ("probe.loss_limited", self.loss_limited, 0.0),
             ("probe.max_ratio", self.max_ratio, 0.0),
             ("alr.usage", self.alr_usage, 0.0),
+            ("probe.allocated", self.probe_allocated, 0.0),
+            ("probe.allocation_first", self.allocation_first, 0.0),
+            ("probe.allocation_second", self.allocation_second, 0.0),
+            ("probe.allocation_limit", self.allocation_limit, 0.0),
+            ("pacing.first_factor", self.first_pacing_factor, 1.0),
             ("pacing.factor", self.pacing_factor, 1.0),
         ] {
             if !value.is_finite() || value < min {
@@ -125,6 +136,7 @@ impl LibwebrtcConfig {
             ("loss.bias_smoothing", self.bias_smoothing <= 0.0 || !self.bias_smoothing.is_finite()),
             ("loss.inherent_balance", self.inherent_balance == Bitrate::ZERO),
             ("min_rate", self.min_rate == Bitrate::ZERO),
+            ("pacing.burst", self.pacing_burst == Duration::ZERO),
             ("alr.window", self.alr_window == Duration::ZERO),
         ] {
             if zero {

@@ -1,6 +1,7 @@
 //! The constants of libwebrtc. The improvements that the papers propose are off
 //! (`gcc::improvements`).
 
+use super::acknowledged_rate::AcknowledgedEstimator;
 use super::config::LibwebrtcConfig;
 use crate::gcc::BufferHint;
 use units::{Bitrate, Duration};
@@ -24,6 +25,12 @@ impl Default for LibwebrtcConfig {
             threshold_skip: 15.0,
             longest_step: Duration::from_millis(100),
             overuse_time: Duration::from_millis(10),
+            acknowledged_estimator: AcknowledgedEstimator::Robust,
+            throughput_packets: 20,
+            throughput_max_packets: 500,
+            throughput_window: Duration::from_secs(1),
+            throughput_max_window: Duration::from_secs(5),
+            throughput_required: 10,
             first_window: Duration::from_millis(500),
             acknowledged_window: Duration::from_millis(150),
             uncertainty: 10.0,
@@ -43,7 +50,7 @@ impl Default for LibwebrtcConfig {
             default_rtt: Duration::from_millis(200),
             increase_limit: 1.5,
             limit_extra: Bitrate::from_kbps(10),
-            increase_in_alr: false,
+            increase_in_alr: true,
             acceleration: 0.0,
             hold_longest: Duration::ZERO,
             hold_increase: 0.0,
@@ -77,6 +84,7 @@ impl Default for LibwebrtcConfig {
             hold: Duration::from_millis(300),
             hold_factor: 2.0,
             longest_hold: Duration::from_secs(60),
+            padding: Duration::from_secs(2),
             start_phase: Duration::from_secs(2),
             probe_first: 3.0,
             probe_second: 6.0,
@@ -84,7 +92,7 @@ impl Default for LibwebrtcConfig {
             further_threshold: 0.7,
             probe_duration: Duration::from_millis(15),
             probe_packets: 5,
-            alr_interval: Duration::from_secs(5),
+            alr_interval: Duration::ZERO,
             probe_alr: 2.0,
             large_drop: 0.66,
             after_drop: 0.85,
@@ -93,6 +101,10 @@ impl Default for LibwebrtcConfig {
             probe_uncertainty: 0.05,
             loss_limited: 1.5,
             probe_max: Bitrate::from_mbps(5),
+            probe_allocated: 2.0,
+            allocation_first: 1.0,
+            allocation_second: 2.0,
+            allocation_limit: 2.0,
             patience: Duration::from_secs(1),
             probe_expiry: Duration::from_secs(5),
             probe_received: 0.8,
@@ -101,16 +113,22 @@ impl Default for LibwebrtcConfig {
             utilisation: 0.95,
             longest_probe: Duration::from_secs(1),
             probe_fall: 0.85,
-            alr_usage: 0.65,
-            alr_start: 0.8,
-            alr_end: 0.5,
+            alr_usage: 0.8,
+            alr_start: 0.4,
+            alr_end: -0.6,
             alr_window: Duration::from_millis(500),
             backoff_rtt: Duration::from_secs(3),
             backoff_factor: 0.8,
             backoff_interval: Duration::from_secs(1),
             backoff_floor: Bitrate::from_kbps(5),
             min_rate: Bitrate::from_kbps(5),
-            pacing_factor: 2.5,
+            first_pacing_factor: 2.5,
+            pacing_factor: 1.1,
+            pacing_burst: Duration::from_millis(40),
+            window_queue: Duration::from_millis(350),
+            window_min_rate: Bitrate::from_kbps(30),
+            window_drop_frames: true,
+            safe_reset: false,
         }
     }
 }

@@ -6,6 +6,7 @@ use super::aimd::{Aimd, AimdState};
 use super::config::LibwebrtcConfig;
 use super::inter_arrival::InterArrival;
 use super::overuse::OveruseDetector;
+use super::rounding::whole_millis;
 use super::trendline::Trendline;
 use crate::{SentPacket, SignalSink};
 use units::{Bitrate, Duration, Time};
@@ -69,8 +70,9 @@ impl DelayBased {
         for (packet, arrival) in arrived {
             let before = self.detector.state();
             if let Some(delta) = self.groups.on_packet(packet.sent, *arrival, now) {
-                let trend = self.line.update(&delta, *arrival);
-                self.detector.detect(&trend, &delta, *arrival);
+                let arrival = whole_millis(*arrival);
+                let trend = self.line.update(&delta, arrival);
+                self.detector.detect(&trend, &delta, arrival);
             }
             recovered |= before == Signal::Underuse && self.detector.state() == Signal::Normal;
         }
@@ -104,8 +106,44 @@ impl DelayBased {
         self.aimd.rate()
     }
 
+    /// Sets the rate before any feedback.
+    pub(super) fn set_start(&mut self, start: Bitrate) {
+        self.aimd.set_start(start);
+    }
+
+    /// Sets the minimum rate.
+    pub(super) fn set_min(&mut self, min: Bitrate) {
+        self.aimd.set_min(min);
+    }
+
     pub(super) fn state(&self) -> Signal {
         self.detector.state()
+    }
+
+    /// The modified trend; `None` before the detector has compared one.
+    #[cfg(test)]
+    pub(super) fn compared(&self) -> Option<f64> {
+        self.line.compared()
+    }
+
+    #[cfg(test)]
+    pub(super) fn slope(&self) -> f64 {
+        self.line.trend().slope
+    }
+
+    #[cfg(test)]
+    pub(super) fn threshold(&self) -> f64 {
+        self.detector.threshold()
+    }
+
+    #[cfg(test)]
+    pub(super) fn aimd_state(&self) -> AimdState {
+        self.aimd.state()
+    }
+
+    #[cfg(test)]
+    pub(super) fn capacity(&self) -> Option<Bitrate> {
+        self.aimd.capacity()
     }
 
     pub(super) fn signals(&self, sink: &mut SignalSink<'_>) {
@@ -130,7 +168,7 @@ impl DelayBased {
         );
         sink("overuse_count", self.detector.overuses() as f64);
         sink("delay_based_rate", self.aimd.rate().as_bps_f64());
-        sink("link_capacity", self.aimd.capacity().unwrap_or(f64::NAN));
+        sink("link_capacity", self.aimd.capacity().map_or(f64::NAN, Bitrate::as_bps_f64));
     }
 }
 

@@ -15,6 +15,8 @@ pub(super) enum LossState {
     DelayBased,
     /// Loss limits the estimate, which increases.
     Increasing,
+    /// Loss limits the estimate, which increases while padding fills up to the estimate.
+    Padding,
     /// Loss limits the estimate, which decreases or is held.
     Decreasing,
 }
@@ -28,7 +30,14 @@ struct Hold {
     rate: f64,
 }
 
-/// Estimates the rate from packet loss. All rates are in bit/s.
+/// The increase by padding: its highest rate, and when that rate was reached.
+#[derive(Clone, Copy, Debug, Default)]
+struct Padding {
+    rate: f64,
+    since: Option<Time>,
+}
+
+/// Estimates the rate from packet loss. All rates are in whole bit/s.
 pub(super) struct LossBased {
     config: LibwebrtcConfig,
     model: LossModel,
@@ -41,6 +50,7 @@ pub(super) struct LossBased {
     acknowledged: Option<f64>,
     delay_based: f64,
     hold: Hold,
+    padding: Padding,
     /// Factor of the loss thresholds: 1, unless a short buffer on the path is known.
     sensitivity: f64,
     /// The delayed-increase window: its start, and the maximum rate within it.
@@ -60,9 +70,15 @@ impl LossBased {
             acknowledged: None,
             delay_based: f64::INFINITY,
             hold: Hold { until: None, next: config.hold, rate: f64::INFINITY },
+            padding: Padding::default(),
             sensitivity: 1.0,
             window: (None, f64::INFINITY),
         }
+    }
+
+    /// Sets the bounds of the estimate.
+    pub(super) fn set_bounds(&mut self, bounds: (Bitrate, Bitrate)) {
+        self.bounds = (bounds.0.as_bps_f64(), bounds.1.as_bps_f64());
     }
 
     /// Processes feedback, with the acknowledged and the delay-based rate if they are known.
@@ -111,10 +127,10 @@ impl LossBased {
         let limit =
             if self.is_limited() { self.bounds.1.min(self.window.1) } else { self.bounds.1 };
         let candidates = [
-            Some(self.config.candidate_up * present.bandwidth),
+            Some((self.config.candidate_up * present.bandwidth).round()),
             Some(present.bandwidth),
-            Some(self.config.candidate_down * present.bandwidth),
-            self.acknowledged.filter(|_| !in_alr),
+            Some((self.config.candidate_down * present.bandwidth).round()),
+            self.acknowledged.filter(|_| !in_alr || self.is_padding_recent()),
             Some(self.delay_based).filter(|&rate| rate.is_finite() && rate > present.bandwidth),
         ];
         let mut best = (f64::NEG_INFINITY, present);
@@ -146,11 +162,11 @@ impl LossBased {
         if let Some(acknowledged) = self.acknowledged
             && self.is_increase(present.bandwidth, candidate.bandwidth)
         {
-            let near_hold = acknowledged < self.config.hold_threshold * self.hold.rate;
+            let near_hold = acknowledged < (self.config.hold_threshold * self.hold.rate).round();
             let in_hold = self.hold.rate.is_finite() && near_hold;
             let factor = if in_hold { self.config.rampup_in_hold } else { self.config.rampup };
             candidate.bandwidth =
-                candidate.bandwidth.min(factor * acknowledged).max(present.bandwidth);
+                candidate.bandwidth.min((factor * acknowledged).round()).max(present.bandwidth);
             if self.state == LossState::Decreasing && candidate.bandwidth == present.bandwidth {
                 // An increase by 1 bit/s, so that the state becomes Increasing.
                 candidate.bandwidth += 1.0;
@@ -168,7 +184,11 @@ impl LossBased {
     fn ceiling(&self) -> f64 {
         let excess =
             self.observations.average_loss() - self.sensitivity * self.config.instant_offset;
-        if excess > 0.0 { self.config.instant_balance.as_bps_f64() / excess } else { self.bounds.1 }
+        if excess > 0.0 {
+            (self.config.instant_balance.as_bps_f64() / excess).round()
+        } else {
+            self.bounds.1
+        }
     }
 
     fn floor(&self) -> f64 {
@@ -187,10 +207,12 @@ impl LossBased {
         }
         if bounded >= self.delay_based || bounded >= self.bounds.1 {
             self.hold = Hold { until: None, next: self.config.hold, rate: f64::INFINITY };
+            self.padding = Padding::default();
             self.state = LossState::DelayBased;
-        } else if self.is_increase(self.rate, bounded) {
-            self.state = LossState::Increasing;
+        } else if self.is_increase(self.rate, bounded) && self.may_pad(bounded) {
+            self.state = self.increase_state(now, bounded);
         } else {
+            self.padding = Padding::default();
             if self.state != LossState::Decreasing && self.config.hold_factor > 0.0 {
                 self.begin_hold(now, bounded);
             }
@@ -200,6 +222,27 @@ impl LossBased {
         if self.is_limited() && !self.in_window() {
             self.begin_window(now);
         }
+    }
+
+    /// Whether the increase by padding may go on: for a time without a higher estimate.
+    fn may_pad(&self, rate: f64) -> bool {
+        self.state != LossState::Padding || self.is_padding_recent() || self.padding.rate < rate
+    }
+
+    fn is_padding_recent(&self) -> bool {
+        let now = self.observations.newest();
+        let until = self.padding.since.map(|since| since + self.config.padding);
+        until.is_some_and(|until| until >= now)
+    }
+
+    fn increase_state(&mut self, now: Time, rate: f64) -> LossState {
+        if self.config.padding == Duration::ZERO {
+            return LossState::Increasing;
+        }
+        if rate > self.padding.rate {
+            self.padding = Padding { rate, since: Some(now) };
+        }
+        LossState::Padding
     }
 
     fn begin_hold(&mut self, now: Time, rate: f64) {
@@ -214,7 +257,7 @@ impl LossBased {
     fn begin_window(&mut self, now: Time) {
         let bandwidth = self.best.map_or(self.rate, |best| best.bandwidth);
         let min = self.config.min_rate.as_bps_f64();
-        self.window = (Some(now), (self.config.max_increase * bandwidth).max(min));
+        self.window = (Some(now), (self.config.max_increase * bandwidth).round().max(min));
     }
 
     fn in_window(&self) -> bool {
@@ -227,7 +270,8 @@ impl LossBased {
     }
 
     fn is_increase(&self, old: f64, new: f64) -> bool {
-        let continues = new == old && self.state == LossState::Increasing;
+        let continues =
+            new == old && matches!(self.state, LossState::Increasing | LossState::Padding);
         self.is_limited() && (new > old || continues)
     }
 
@@ -238,6 +282,33 @@ impl LossBased {
         ready.then(|| Bitrate::from_bps_f64(self.rate))
     }
 
+    /// Sets the estimate.
+    #[cfg(test)]
+    pub(super) fn set_estimate(&mut self, rate: Bitrate) {
+        let inherent_loss =
+            self.best.map_or(self.config.inherent_initial, |best| best.inherent_loss);
+        self.rate = rate.as_bps_f64();
+        self.best = Some(Channel { bandwidth: self.rate, inherent_loss });
+        self.state = LossState::DelayBased;
+    }
+
+    /// The newest delay-based rate, in bit/s.
+    #[cfg(test)]
+    pub(super) fn delay_based(&self) -> f64 {
+        self.delay_based
+    }
+
+    /// The inherent loss of the best hypothesis.
+    pub(super) fn inherent_loss(&self) -> f64 {
+        self.best.map_or(self.config.inherent_initial, |best| best.inherent_loss)
+    }
+
+    /// The average reported loss.
+    #[cfg(test)]
+    pub(super) fn average_loss(&self) -> f64 {
+        self.observations.average_loss()
+    }
+
     /// What limits the estimate.
     pub(super) fn state(&self) -> LossState {
         self.state
@@ -245,10 +316,7 @@ impl LossBased {
 
     pub(super) fn signals(&self, sink: &mut SignalSink<'_>) {
         sink("loss_based_rate", self.rate().map_or(f64::NAN, Bitrate::as_bps_f64));
-        sink(
-            "inherent_loss",
-            self.best.map_or(self.config.inherent_initial, |best| best.inherent_loss),
-        );
+        sink("inherent_loss", self.inherent_loss());
         sink("average_loss", self.observations.average_loss());
         sink(
             "loss_state",
@@ -256,6 +324,7 @@ impl LossBased {
                 LossState::Decreasing => -1.0,
                 LossState::DelayBased => 0.0,
                 LossState::Increasing => 1.0,
+                LossState::Padding => 2.0,
             },
         );
     }

@@ -88,7 +88,8 @@ impl LossModel {
 
     /// The log-likelihood of the observations plus the preference for higher rates.
     pub(super) fn objective(&self, channel: Channel, observations: &Observations) -> f64 {
-        let bias = self.bias(channel.bandwidth / 1e3, observations.average_loss());
+        let kbps = (channel.bandwidth / 1e3).round();
+        let bias = self.bias(kbps, observations.average_loss());
         let mut objective = 0.0;
         for (weight, observation) in observations.iter() {
             let lost_at = channel.loss_probability(observation.rate);
@@ -102,7 +103,7 @@ impl LossModel {
         objective
     }
 
-    /// The preference for higher rates, per kB. It changes its sign at a high loss.
+    /// The preference for higher rates in whole kbit/s, per kB. It changes its sign at a high loss.
     fn bias(&self, kbps: f64, average_loss: f64) -> f64 {
         let below = self.sensitivity * self.bias_threshold - average_loss;
         let turn = below / (self.bias_smoothing + below.abs());

@@ -3,11 +3,14 @@
 
 use super::config::LibwebrtcConfig;
 use crate::PacketResult;
-use units::{Bytes, Duration, Time};
+use units::{Bitrate, Bytes, Duration, Time};
 
 /// With more observations than this, the average loss excludes the observations of minimum and
 /// maximum loss (libwebrtc `goog_cc/loss_based_bwe_v2.cc`: 3).
 const MAX_UNTRIMMED: u64 = 3;
+
+/// Maximum number of lost packets of an observation that are remembered.
+const MAX_LOST: usize = 256;
 
 /// An interval of sending. Sizes are in kB, the rate is in bit/s.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -27,6 +30,8 @@ pub(super) struct Observations {
     count: u64,
     /// Bytes sent and lost in the observation that is not yet complete.
     partial: (Bytes, Bytes),
+    /// Sequence numbers of the lost packets of that observation.
+    lost: Vec<u64>,
     /// The latest sending time in the newest observation.
     newest: Option<Time>,
     average_loss: f64,
@@ -45,6 +50,7 @@ impl Observations {
             ring: Vec::with_capacity(length),
             count: 0,
             partial: (Bytes::ZERO, Bytes::ZERO),
+            lost: Vec::with_capacity(MAX_LOST),
             newest: None,
             average_loss: 0.0,
             rates: Vec::with_capacity(length),
@@ -55,12 +61,10 @@ impl Observations {
     pub(super) fn push(&mut self, results: &[PacketResult]) -> bool {
         let Some(first) = results.first().map(|result| result.packet.sent) else { return false };
         let (mut earliest, mut latest) = (first, first);
-        for PacketResult { packet, arrival } in results {
-            self.partial.0 += packet.size;
-            if arrival.is_none() {
-                self.partial.1 += packet.size;
-            }
-            (earliest, latest) = (earliest.min(packet.sent), latest.max(packet.sent));
+        for result in results {
+            self.add(result);
+            let sent = result.packet.sent;
+            (earliest, latest) = (earliest.min(sent), latest.max(sent));
         }
         let since = *self.newest.get_or_insert(earliest);
         let duration = latest.saturating_since(since);
@@ -69,13 +73,36 @@ impl Observations {
         }
         self.newest = Some(latest);
         let (size, lost) = std::mem::take(&mut self.partial);
+        self.lost.clear();
         self.remember(Observation {
             size: size.get() as f64 / 1e3,
             lost: lost.get() as f64 / 1e3,
-            rate: size.bits() as f64 / duration.as_secs_f64(),
+            rate: size.per(duration).map_or(0.0, Bitrate::as_bps_f64),
         });
         self.average_loss = self.average();
         true
+    }
+
+    /// Counts a packet. A packet that was reported lost and later received in the same observation
+    /// was not lost.
+    fn add(&mut self, PacketResult { packet, arrival }: &PacketResult) {
+        self.partial.0 += packet.size;
+        match arrival {
+            None => {
+                self.partial.1 += packet.size;
+                if self.lost.len() < MAX_LOST {
+                    self.lost.push(packet.sequence);
+                }
+            }
+            Some(_) if self.lost.is_empty() => {}
+            Some(_) => {
+                let before = self.lost.iter().position(|&sequence| sequence == packet.sequence);
+                if let Some(place) = before {
+                    self.lost.swap_remove(place);
+                    self.partial.1 = self.partial.1.saturating_sub(packet.size);
+                }
+            }
+        }
     }
 
     fn remember(&mut self, observation: Observation) {
@@ -93,11 +120,14 @@ impl Observations {
         (index % self.weights.len() as u64) as usize
     }
 
-    /// The observations with their weights, newest first.
+    /// The observations with their weights, in the order of the ring buffer. The order decides
+    /// which of two equal observations the average excludes.
     pub(super) fn iter(&self) -> impl Iterator<Item = (f64, &Observation)> {
-        let newest = self.ring.len().min(self.slot(self.count));
-        let (later, earlier) = self.ring.split_at(newest);
-        self.weights.iter().copied().zip(later.iter().rev().chain(earlier.iter().rev()))
+        let length = self.weights.len();
+        let newest = self.slot(self.count + length as u64 - 1);
+        self.ring.iter().enumerate().map(move |(slot, observation)| {
+            (self.weights[(newest + length - slot) % length], observation)
+        })
     }
 
     /// The weighted fraction of bytes lost. The observations of minimum and maximum loss are
@@ -108,7 +138,8 @@ impl Observations {
         let (mut min, mut max) = ((1.0, 0.0, 0.0), (0.0, 0.0, 0.0));
         let mut rate_at_max = 0.0;
         for (weight, observation) in self.iter() {
-            let weighted = (weight * observation.size, weight * observation.lost);
+            let weighted =
+                (whole_bytes(weight * observation.size), whole_bytes(weight * observation.lost));
             size += weighted.0;
             lost += weighted.1;
             let share =
@@ -159,6 +190,11 @@ impl Observations {
     }
 }
 
+/// A size in kB, rounded to whole bytes.
+fn whole_bytes(kilobytes: f64) -> f64 {
+    (kilobytes * 1e3).round() / 1e3
+}
+
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
@@ -170,7 +206,8 @@ pub(super) mod tests {
         (1..=packets)
             .map(|k| {
                 let sent = begin + Duration::from_micros(250_000 * k / packets);
-                let packet = SentPacket { sequence: k, sent, size: Bytes::new(1000), probe: None };
+                let sequence = 1000 * index + k;
+                let packet = SentPacket { sequence, sent, size: Bytes::new(1000), probe: None };
                 PacketResult {
                     packet,
                     arrival: (k > lost).then_some(sent + Duration::from_millis(25)),
@@ -203,14 +240,15 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn observations_come_newest_first_with_their_weights() {
+    fn observations_come_in_ring_order_with_their_weights() {
         let lost: Vec<u64> = (0..20).collect();
         let observations = observed(&lost);
         let seen: Vec<_> = observations.iter().map(|(weight, one)| (weight, one.lost)).collect();
         assert_eq!(seen.len(), 15);
-        assert_eq!(seen[0], (1.0, 19.0));
-        assert!((seen[14].0 - 0.228_767_924_5).abs() < 1e-9, "0.9^14");
-        assert_eq!(seen[14].1, 5.0);
+        // The newest five have replaced the oldest five.
+        assert_eq!(seen[4], (1.0, 19.0));
+        assert!((seen[5].0 - 0.228_767_924_5).abs() < 1e-9, "0.9^14");
+        assert_eq!(seen[5].1, 5.0);
     }
 
     #[test]
@@ -231,12 +269,23 @@ pub(super) mod tests {
         observations.push(&feedback(5, 300, 60));
         let expected = 60.0 / (300.0 + 100.0 * (0.9 + 0.81 + 0.729 + 0.656_1 * 1.01));
         assert!(
-            (observations.average_loss() - expected).abs() < 1e-9,
+            (observations.average_loss() - expected).abs() < 1e-5,
             "{}",
             observations.average_loss()
         );
         let mut observations = observed(&[0, 0, 0, 0]);
         observations.push(&feedback(5, 150, 30));
         assert_eq!(observations.average_loss(), 0.0);
+    }
+
+    #[test]
+    fn a_packet_that_is_received_after_it_was_reported_lost_was_not_lost() {
+        let mut observations = Observations::new(&LibwebrtcConfig::default());
+        let mut results = feedback(0, 100, 2);
+        results.push(PacketResult { arrival: Some(Time::from_millis(300)), ..results[0] });
+        assert!(!observations.push(&results));
+        assert!(observations.push(&feedback(1, 100, 0)[..1]));
+        let (_, first) = observations.iter().next().unwrap();
+        assert_eq!(first.lost, 1.0);
     }
 }

@@ -6,7 +6,7 @@
 //! ```text
 //! feedback ─┬─► inter_arrival → trendline → overuse → aimd ◄── link_capacity      } delay_based
 //!           │     Δsent, Δarrival   trend     state     │ delay-based rate
-//!           ├─► acknowledged_rate ──────────────────────┤
+//!           ├─► acknowledged_rate (robust_throughput) ──┤
 //!           ├─► probe_estimator ────────────────────────┤ probe rate
 //!           └─► loss_observations → loss_model → loss_based ──► min ──► target (REMB caps) → decision
 //! sent ─────┬─► alr ──────────┐                                 ▲
@@ -14,13 +14,15 @@
 //!           └─► probe_queue ◄─ probe_controller ◄── target
 //! ```
 //!
-//! `docs/algorithms/gcc-libwebrtc.md` lists the differences from libwebrtc.
+//! `docs/algorithms/gcc-libwebrtc@2026-07.md` lists the differences from libwebrtc.
 
 mod acknowledged_rate;
 mod aimd;
 mod alr;
+mod bayesian_rate;
 mod config;
 mod config_check;
+mod congestion_window;
 mod defaults;
 mod delay_based;
 mod inter_arrival;
@@ -32,21 +34,29 @@ mod overuse;
 mod probe_controller;
 mod probe_estimator;
 mod probe_queue;
+mod robust_throughput;
+mod rounding;
 mod rtt_backoff;
+mod send_side;
 mod sender;
 #[cfg(test)]
 mod tests;
 mod trendline;
+#[cfg(test)]
+mod vectors;
 
 use crate::profile::{ControllerConfig, Controllers, Profile};
+pub use acknowledged_rate::AcknowledgedEstimator;
 pub use config::LibwebrtcConfig;
 
+#[cfg(test)]
+use super::overuse_detector::Signal;
 use sender::LibwebrtcSender;
 
 pub(crate) fn profile() -> Profile {
     Profile {
-        name: "gcc:libwebrtc".to_owned(),
-        summary: "libwebrtc of July 2026: trendline, loss-based v2, probing, at the sender",
+        name: "gcc:libwebrtc@2026-07".to_owned(),
+        summary: "libwebrtc of July 2026, equal to recordings of it; sim and peer do not pass all it takes yet",
         settings: LibwebrtcConfig::default().settings(),
     }
 }

@@ -21,8 +21,14 @@ pub(super) enum LimitCause {
     LossIncreasing,
 }
 
+/// A maximum of this or more is no maximum: libwebrtc's own default (libwebrtc
+/// `goog_cc/send_side_bandwidth_estimation.cc`: 1 Gbit/s).
+const NO_MAXIMUM: Bitrate = Bitrate::from_mbps(1000);
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ProbeState {
+    /// The initial probes were not requested yet.
+    Initial,
     /// Waits for a result. An estimate above this rate is followed by a further probe.
     Waiting(Bitrate),
     Complete,
@@ -38,7 +44,12 @@ struct LargeDrop {
 /// The state of probing.
 pub(super) struct ProbeController {
     config: LibwebrtcConfig,
+    /// Whether periodic probes in application-limited regions are on.
+    periodic: bool,
     max_rate: Bitrate,
+    start: Bitrate,
+    /// The allocated maximum; zero if unknown.
+    allocated: Bitrate,
     queue: ProbeQueue,
     last_id: u32,
     state: ProbeState,
@@ -55,15 +66,17 @@ pub(super) struct ProbeController {
 }
 
 impl ProbeController {
-    /// Requests the initial probes at once.
-    pub(super) fn new(config: &LibwebrtcConfig, start: Bitrate, max_rate: Bitrate) -> Self {
-        let mut controller = Self {
+    pub(super) fn new(config: &LibwebrtcConfig) -> Self {
+        Self {
             config: config.clone(),
-            max_rate: max_rate.min(config.probe_max),
+            periodic: config.alr_interval > Duration::ZERO,
+            max_rate: config.probe_max,
+            start: Bitrate::ZERO,
+            allocated: Bitrate::ZERO,
             queue: ProbeQueue::new(config.probe_expiry),
             last_id: 0,
-            state: ProbeState::Complete,
-            estimate: start,
+            state: ProbeState::Initial,
+            estimate: Bitrate::ZERO,
             limit: LimitCause::Delay,
             initiated: None,
             drop: None,
@@ -71,17 +84,86 @@ impl ProbeController {
             alr_since: None,
             alr_ended: None,
             fresh: [None; 2],
-        };
-        if config.probe_first > 0.0 {
-            let second = (config.probe_second > 0.0).then(|| start.scale(config.probe_second));
-            let probes = [Some(start.scale(config.probe_first)), second];
-            controller.initiate(None, probes, true);
         }
-        controller
+    }
+
+    /// The network route changed: probing starts again with the next constraints. The allocated
+    /// maximum and the application-limited region are kept.
+    pub(super) fn reset(&mut self, now: Time) {
+        (self.state, self.limit) = (ProbeState::Initial, LimitCause::Delay);
+        (self.estimate, self.start) = (Bitrate::ZERO, Bitrate::ZERO);
+        (self.max_rate, self.initiated) = (self.config.probe_max, None);
+        (self.drop, self.alr_ended, self.probed_drop) = (None, None, Some(now));
+    }
+
+    /// Sets the start rate (zero: unchanged) and the maximum rate (from
+    /// [`NO_MAXIMUM`] on: none). The first
+    /// call requests the initial probes; a later call that raises the maximum requests a probe at
+    /// the maximum.
+    pub(super) fn set_rates(&mut self, now: Option<Time>, start: Bitrate, max_rate: Bitrate) {
+        if start > Bitrate::ZERO {
+            (self.start, self.estimate) = (start, start);
+        }
+        let max_rate = if max_rate >= NO_MAXIMUM { self.config.probe_max } else { max_rate };
+        let before = std::mem::replace(&mut self.max_rate, max_rate);
+        match self.state {
+            ProbeState::Initial => self.initiate_first(now),
+            ProbeState::Complete
+                if self.estimate > Bitrate::ZERO
+                    && before < max_rate
+                    && self.estimate < max_rate =>
+            {
+                self.initiate(now, [Some(max_rate), None], false);
+            }
+            ProbeState::Complete | ProbeState::Waiting(_) => {}
+        }
+    }
+
+    fn initiate_first(&mut self, now: Option<Time>) {
+        let scaled = |factor| (factor > 0.0).then(|| self.start.scale(factor));
+        let Some(first) = scaled(self.config.probe_first) else {
+            self.state = ProbeState::Complete;
+            return;
+        };
+        self.initiate(now, [Some(first), scaled(self.config.probe_second)], true);
+    }
+
+    /// Sets the greatest rate that the streams use. In an application-limited region a change is
+    /// probed.
+    pub(super) fn set_allocated(&mut self, now: Time, allocated: Bitrate) {
+        let before = std::mem::replace(&mut self.allocated, allocated);
+        let probes = self.state == ProbeState::Complete
+            && allocated != before
+            && self.estimate < self.max_rate
+            && self.estimate < allocated
+            && self.alr_since.is_some();
+        if !probes || self.config.allocation_first <= 0.0 {
+            return;
+        }
+        let limit = self.estimate.scale(self.config.allocation_limit);
+        let first = allocated.scale(self.config.allocation_first);
+        if limit < first {
+            return self.initiate(Some(now), [Some(limit), None], true);
+        }
+        let second = allocated.scale(self.config.allocation_second);
+        let limited = limit < second;
+        let second = Some(second.min(limit)).filter(|&second| second > first);
+        self.initiate(Some(now), [Some(first), second], limited);
+    }
+
+    /// Turns periodic probes in application-limited regions on or off.
+    #[cfg(test)]
+    pub(super) fn set_periodic(&mut self, periodic: bool) {
+        self.periodic = periodic;
+    }
+
+    /// The initial probes, if they are waiting, count from now.
+    pub(super) fn begin(&mut self, now: Time) {
+        self.initiated.get_or_insert(now);
     }
 
     pub(super) fn on_sent(&mut self, packet: &SentPacket) {
-        self.initiated.get_or_insert(packet.sent);
+        self.begin(packet.sent);
         self.queue.on_sent(packet);
     }
 
@@ -111,7 +193,8 @@ impl ProbeController {
     /// Time has passed.
     pub(super) fn process(&mut self, now: Time) {
         let since = self.initiated.map(|initiated| now.saturating_since(initiated));
-        if since.is_some_and(|since| since > self.config.patience) {
+        let waits = matches!(self.state, ProbeState::Waiting(_));
+        if waits && since.is_some_and(|since| since > self.config.patience) {
             self.state = ProbeState::Complete;
         }
         if self.state == ProbeState::Complete && self.is_due_in_alr(now) {
@@ -121,7 +204,7 @@ impl ProbeController {
 
     fn is_due_in_alr(&self, now: Time) -> bool {
         let interval = self.config.alr_interval;
-        let Some(since) = self.alr_since.filter(|_| interval > Duration::ZERO) else {
+        let Some(since) = self.alr_since.filter(|_| self.periodic) else {
             return false;
         };
         let after = self.initiated.map_or(since, |initiated| initiated.max(since));
@@ -149,13 +232,17 @@ impl ProbeController {
     }
 
     fn initiate(&mut self, now: Option<Time>, rates: [Option<Bitrate>; 2], mut further: bool) {
-        let max_rate = match self.limit {
+        let mut max_rate = self.max_rate;
+        if self.allocated > Bitrate::ZERO && self.config.probe_allocated > 0.0 {
+            max_rate = max_rate.min(self.allocated.scale(self.config.probe_allocated));
+        }
+        match self.limit {
             LimitCause::DelayChanges | LimitCause::RoundTripTime | LimitCause::Loss => return,
             LimitCause::LossIncreasing => {
-                self.max_rate.min(self.estimate.scale(self.config.loss_limited))
+                max_rate = max_rate.min(self.estimate.scale(self.config.loss_limited));
             }
-            LimitCause::Delay => self.max_rate,
-        };
+            LimitCause::Delay => {}
+        }
         let mut highest = Bitrate::ZERO;
         self.fresh = [None; 2];
         for (rate, fresh) in
@@ -194,6 +281,14 @@ mod tests {
     const START: Bitrate = Bitrate::from_kbps(300);
     const MAX_RATE: Bitrate = Bitrate::from_mbps(20);
 
+    fn started(start: Bitrate, max_rate: Bitrate) -> ProbeController {
+        let config =
+            LibwebrtcConfig { alr_interval: Duration::from_secs(5), ..LibwebrtcConfig::default() };
+        let mut controller = ProbeController::new(&config);
+        controller.set_rates(None, start, max_rate);
+        controller
+    }
+
     fn rates(controller: &mut ProbeController) -> Vec<u64> {
         controller
             .take_fresh()
@@ -205,7 +300,7 @@ mod tests {
 
     /// A controller whose initial probes were sent at 0 s and have ended.
     fn settled(kbps: u64) -> ProbeController {
-        let mut controller = ProbeController::new(&LibwebrtcConfig::default(), START, MAX_RATE);
+        let mut controller = started(START, MAX_RATE);
         controller.take_fresh();
         let size = units::Bytes::new(1200);
         controller.on_sent(&SentPacket { sequence: 0, sent: Time::ZERO, size, probe: Some(1) });
@@ -220,22 +315,22 @@ mod tests {
 
     #[test]
     fn the_initial_probes_are_three_and_six_times_the_start_rate() {
-        let mut controller = ProbeController::new(&LibwebrtcConfig::default(), START, MAX_RATE);
+        let mut controller = started(START, MAX_RATE);
         let first = controller.cluster().unwrap();
         assert_eq!((first.id, first.min_packets), (1, 5));
         assert_eq!(first.min_duration, Duration::from_millis(15));
         assert_eq!(rates(&mut controller), [900, 1800]);
-        let mut capped =
-            ProbeController::new(&LibwebrtcConfig::default(), START, Bitrate::from_mbps(1));
+        let mut capped = started(START, Bitrate::from_mbps(1));
         assert_eq!(rates(&mut capped), [900, 1000]);
-        let mut high =
-            ProbeController::new(&LibwebrtcConfig::default(), Bitrate::from_mbps(2), MAX_RATE);
-        assert_eq!(rates(&mut high), [5000, 5000]);
+        let mut high = started(Bitrate::from_mbps(2), MAX_RATE);
+        assert_eq!(rates(&mut high), [6000, 12_000], "a maximum of the application");
+        let mut free = started(Bitrate::from_mbps(2), Bitrate::MAX);
+        assert_eq!(rates(&mut free), [5000, 5000], "no maximum of the application");
     }
 
     #[test]
     fn further_probes_follow_while_the_estimate_exceeds_seven_tenths() {
-        let mut controller = ProbeController::new(&LibwebrtcConfig::default(), START, MAX_RATE);
+        let mut controller = started(START, Bitrate::MAX);
         controller.take_fresh();
         controller.set_estimate(
             Time::from_millis(300),

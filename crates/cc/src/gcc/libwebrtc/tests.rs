@@ -3,7 +3,7 @@
 
 use super::sender::LibwebrtcSender;
 use super::{LibwebrtcConfig, profile};
-use crate::{ControllerConfig, Feedback, PacketResult, Sender, SentPacket};
+use crate::{Allocation, ControllerConfig, Feedback, PacketResult, Sender, SentPacket};
 use std::collections::{BTreeMap, VecDeque};
 use units::{Bitrate, Bytes, Duration, Seed, Stream, Time};
 
@@ -27,7 +27,7 @@ const OPEN: Path =
 
 fn config() -> ControllerConfig {
     ControllerConfig {
-        profile: "gcc:libwebrtc".to_owned(),
+        profile: "gcc:libwebrtc@2026-07".to_owned(),
         settings: Vec::new(),
         start_rate: Bitrate::from_kbps(300),
         min_rate: Bitrate::from_kbps(30),
@@ -203,7 +203,7 @@ fn the_rate_increases_when_the_capacity_returns() {
         if dip { Bitrate::from_kbps(500) } else { Bitrate::from_mbps(2) }
     };
     let run = Run::new(Path { rate: dips, ..OPEN }).until(40);
-    assert!((250..=550).contains(&run.kbps()), "{}", run.kbps());
+    assert!((250..=600).contains(&run.kbps()), "{}", run.kbps());
     let kbps = run.until(70).kbps();
     assert!((1200..=2300).contains(&kbps), "{kbps}");
 }
@@ -212,7 +212,8 @@ fn the_rate_increases_when_the_capacity_returns() {
 fn initial_probing_finds_an_open_link_within_three_seconds() {
     let run = Run::new(OPEN).until(3);
     let kbps = run.kbps();
-    assert!((2_000..=6_500).contains(&kbps), "{kbps}");
+    // Probes go up to the maximum of the application, 20 Mbit/s.
+    assert!((10_000..=20_000).contains(&kbps), "{kbps}");
     assert!(run.signal("probe_rate") > 2e6);
 }
 
@@ -235,14 +236,13 @@ fn the_estimate_of_an_application_limited_sender_stays_bounded() {
     let kbps = run.kbps();
     // Probes raise the estimate to their maximum; packets between the probes do not raise it
     // further.
-    assert!((1_000..=5_000).contains(&kbps), "{kbps}");
+    assert!((1_000..=20_000).contains(&kbps), "{kbps}");
     let mut without = LibwebrtcConfig { probe_first: 0.0, ..LibwebrtcConfig::default() };
     without.alr_interval = Duration::ZERO;
     let mut run = Run::new(limited);
     run.sender = LibwebrtcSender::new(&without, &config());
     let kbps = run.until(60).kbps();
-    // 1.5 × the acknowledged rate + 10 kbit/s. With windows of 3 or 4 packets the acknowledged rate
-    // is a little more than 200 kbit/s.
+    // 1.5 × the acknowledged rate + 10 kbit/s.
     assert!((300..=345).contains(&kbps), "{kbps}");
 }
 
@@ -280,9 +280,9 @@ fn missing_feedback_lowers_the_rate() {
             run.sender.on_timeout(now);
         }
     }
-    // From 3 s on, × 0.8 per second: 0.8^6 or 0.8^7.
+    // From 3 s on, × 0.8 per second: 0.8^7 or 0.8^8.
     let share = run.kbps() as f64 / before as f64;
-    assert!((0.2..=0.27).contains(&share), "{share}");
+    assert!((0.16..=0.22).contains(&share), "{share}");
 }
 
 #[test]
@@ -291,10 +291,67 @@ fn remb_limits_the_estimate_until_it_is_lifted() {
     let free = run.kbps();
     let cap = Bitrate::from_kbps(400);
     run.sender.on_feedback(run.now, Feedback::Remb { rate: cap });
+    run.sender.on_timeout(run.now);
     assert_eq!(run.sender.decision().target_rate, cap);
-    assert_eq!(run.sender.decision().pacing_rate, Bitrate::from_kbps(1000));
+    assert_eq!(run.sender.decision().pacing_rate, Bitrate::from_kbps(440), "1.1 ×");
     run.sender.on_feedback(run.now, Feedback::Remb { rate: Bitrate::ZERO });
-    assert_eq!(run.kbps(), free);
+    run.sender.on_timeout(run.now);
+    assert!(run.kbps() >= cap.as_bps() / 1000 && run.kbps() <= free);
+}
+
+#[test]
+fn the_pacing_factor_falls_with_the_first_feedback() {
+    let mut sender = LibwebrtcSender::new(&LibwebrtcConfig::default(), &config());
+    assert_eq!(sender.decision().pacing_rate, Bitrate::from_kbps(750), "2.5 × 300");
+    let size = Bytes::new(1200);
+    let packet = SentPacket { sequence: 0, sent: Time::from_secs(1), size, probe: None };
+    sender.on_sent(&packet);
+    let results = [PacketResult { packet, arrival: Some(Time::from_millis(1025)) }];
+    let now = Time::from_millis(1050);
+    sender.on_feedback(now, Feedback::Packets { results: &results, rtt: None });
+    let decision = sender.decision();
+    assert_eq!(decision.target_rate, Bitrate::from_kbps(301));
+    assert_eq!(decision.pacing_rate, Bitrate::from_bps(331_200), "1.1 ×, whole bytes in 40 ms");
+}
+
+#[test]
+fn the_allocated_minimum_bounds_the_estimate() {
+    let mut run = Run::new(OPEN).until(5);
+    let min_rate = Bitrate::from_kbps(200);
+    let max_rate = Bitrate::from_mbps(2);
+    run.sender.on_allocation(run.now, Allocation { min_rate, max_rate });
+    run.sender.on_feedback(run.now, Feedback::Remb { rate: Bitrate::from_kbps(50) });
+    run.sender.on_timeout(run.now);
+    assert_eq!(run.sender.decision().target_rate, min_rate);
+}
+
+#[test]
+fn a_route_change_starts_again() {
+    let start = Bitrate::from_kbps(300);
+    let mut run = Run::new(OPEN).until(5);
+    let before = run.sender.decision().probe.unwrap().id;
+    run.sender.on_route_change(run.now, start);
+    assert_eq!(run.sender.decision().target_rate, start);
+    // The initial probes are requested again.
+    let newest = run.sender.requested.iter().rev().take(2);
+    let rates: Vec<_> = newest.map(|cluster| cluster.rate.as_bps() / 1000).collect();
+    assert_eq!(rates, [1800, 900]);
+    assert!(run.sender.requested.last().unwrap().id > before);
+    let safe = LibwebrtcConfig { safe_reset: true, ..LibwebrtcConfig::default() };
+    let mut sender = LibwebrtcSender::new(&safe, &config());
+    sender.on_route_change(Time::from_secs(1), Bitrate::from_mbps(5));
+    assert_eq!(sender.decision().target_rate, start, "not above the estimate");
+}
+
+#[test]
+fn the_name_has_the_date_of_the_revision() {
+    let named = |profile: &str| {
+        crate::settings_of(&ControllerConfig { profile: profile.to_owned(), ..config() })
+    };
+    assert!(named("gcc:libwebrtc@2026-07").is_ok());
+    assert!(named("gcc:libwebrtc@2020-01").is_err());
+    let improved = crate::improve("gcc:libwebrtc@2026-07", "short-hold").unwrap();
+    assert_ne!(named(&improved), named("gcc:libwebrtc@2026-07"));
 }
 
 #[test]
@@ -328,7 +385,7 @@ fn settings_are_read_and_checked() {
 
 #[test]
 fn the_page_lists_every_setting_with_its_value() {
-    let page = include_str!("../../../../../docs/algorithms/gcc-libwebrtc.md");
+    let page = include_str!("../../../../../docs/algorithms/gcc-libwebrtc@2026-07.md");
     let settings = profile().settings;
     for setting in &settings {
         let row = format!("| `{}` | {} |", setting.name, setting.value);

@@ -95,6 +95,12 @@ impl Trendline {
     pub(super) fn trend(&self) -> Trend {
         self.trend
     }
+
+    /// The modified trend; `None` before the second group, which is the first that is compared.
+    #[cfg(test)]
+    pub(super) fn compared(&self) -> Option<f64> {
+        (self.trend.deltas >= 2).then_some(self.trend.modified)
+    }
 }
 
 #[cfg(test)]
