@@ -4,8 +4,7 @@
 CARGO ?= cargo
 WEIR = target/release/weir
 
-.PHONY: demo simulator test lint lint-rust lint-rest unit unit-build attack fuzz fuzz-build bench build \
-	deps clean
+.PHONY: demo simulator test lint unit attack fuzz bench build deps clean
 
 demo: simulator ## The claims of one paper with progress, a table, and a report in one HTML file.
 	$(WEIR) verify carlucci-2017 --report weir-report.html; status=$$?; \
@@ -22,10 +21,7 @@ simulator:
 build: ## The whole program, with browsers and servers.
 	$(CARGO) build --release --locked --package weir
 
-# Compilers wait for each other within one build, so three builds at once use the processors better.
-test: deps ## Everything that CI checks.
-	$(MAKE) --no-print-directory --output-sync=target --jobs=3 lint unit-build fuzz-build
-	$(MAKE) --no-print-directory unit attack fuzz
+test: deps lint unit attack fuzz ## Everything that CI checks.
 
 # Programs that some tests use: tshark reads captures, ffmpeg makes media, ip and tc make the
 # kernel's queues, browsers and their drivers call, npm checks the pages. Without apt or root the
@@ -33,17 +29,11 @@ test: deps ## Everything that CI checks.
 deps:
 	@./scripts/deps
 
-lint: lint-rust lint-rest
-
-# In a folder of its own: cargo locks the folder of a build.
-lint-rust: export CARGO_TARGET_DIR = target/lint
-lint-rust:
+lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	$(CARGO) clippy --package weir --no-default-features --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --exclude weir --no-deps --locked --quiet
-
-lint-rest:
 	./scripts/columns
 	./scripts/book
 	./scripts/deny
@@ -52,9 +42,6 @@ lint-rest:
 unit:
 	$(CARGO) test --workspace --locked
 
-unit-build:
-	$(CARGO) test --workspace --locked --no-run
-
 # With the program that the tests have built; building it alone would compile it with other features.
 attack:
 	@test -x target/debug/weir || $(CARGO) build --locked --package weir
@@ -62,9 +49,6 @@ attack:
 
 fuzz:
 	./fuzz/run 6
-
-fuzz-build:
-	./fuzz/run 0
 
 bench:
 	$(CARGO) bench --workspace --locked
