@@ -199,6 +199,11 @@ pub trait Sender: Send {
     fn padding_rate(&self) -> Bitrate {
         Bitrate::ZERO
     }
+    /// The time whose worth of packets at the pacing rate may leave at once. `None`: the endpoint
+    /// decides.
+    fn pacing_burst(&self) -> Option<Duration> {
+        None
+    }
     /// The share of the frames, 0 to 1, that the encoder should drop because too much data are on
     /// their way.
     fn frame_reduction(&self) -> f64 {

@@ -94,7 +94,7 @@ pub fn improve(profile: &str, improvement: &str) -> Result<String, ImprovementEr
     crate::gcc::improvement(improvement)?;
     let (family, rest) =
         find(profile).map_err(|error| ImprovementError::NotFor(error.to_string()))?;
-    let base = profile.split('+').next().unwrap_or_default();
+    let base = profile.split(['+', '@']).next().unwrap_or_default();
     if family.improve.is_some() && !(family.profiles)().iter().any(|known| known.name == base) {
         return Err(ImprovementError::NotFor(with_names(unknown(profile)).to_string()));
     }

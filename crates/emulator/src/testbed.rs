@@ -14,6 +14,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
+use std::thread::sleep;
 use std::time::Duration;
 
 /// The name of the interface on every host.
@@ -24,6 +25,8 @@ const INTERFACE_C: &std::ffi::CStr = c"eth0";
 const TX_QUEUE: usize = 40_000;
 /// How long programs have to terminate before they are killed.
 const GRACE: Duration = Duration::from_secs(2);
+/// How long the kernel may take to accept packets for a new address.
+const READY: Duration = Duration::from_secs(10);
 
 /// The hosts of a run. Dropping it ends the programs on them and removes them.
 pub struct Testbed {
@@ -250,10 +253,40 @@ fn configure(id: HostId) -> Result<(), EmulatorError> {
     }
     let _ = writeln!(script, "link set {INTERFACE} up");
     ip(&script)?;
+    await_ipv6(id)?;
     // TCP must not take its initial parameters from a former connection (tcp(7),
     // tcp_no_metrics_save).
     fs::write("/proc/sys/net/ipv4/tcp_no_metrics_save", "1")
         .map_err(|error| EmulatorError::system("cannot set net.ipv4.tcp_no_metrics_save", error))
+}
+
+/// Waits until the host accepts packets for its IPv6 address. The kernel adds the route to the
+/// address later than the address, in a work queue (net/ipv6/addrconf.c, addrconf_dad_work), which
+/// waits while another namespace is being removed.
+fn await_ipv6(id: HostId) -> Result<(), EmulatorError> {
+    let routes = Path::new("/proc/thread-self/net/ipv6_route");
+    let read = |error| EmulatorError::system("cannot read /proc/thread-self/net/ipv6_route", error);
+    if !routes.exists() {
+        return Ok(());
+    }
+    for _ in 0..READY.as_millis() {
+        if has_route(&fs::read_to_string(routes).map_err(read)?, id) {
+            return Ok(());
+        }
+        sleep(Duration::from_millis(1));
+    }
+    let late = std::io::ErrorKind::TimedOut;
+    Err(EmulatorError::system("no route to the IPv6 address of a host", late))
+}
+
+/// Whether the table, in the form of /proc/net/ipv6_route, has a route to the address of the host
+/// alone: address and prefix length in hexadecimal come first.
+fn has_route(table: &str, id: HostId) -> bool {
+    let address: String =
+        id.address_v6().octets().iter().map(|byte| format!("{byte:02x}")).collect();
+    table
+        .lines()
+        .any(|line| line.strip_prefix(&address).is_some_and(|rest| rest.starts_with(" 80 ")))
 }
 
 fn ip(script: &str) -> Result<(), EmulatorError> {
@@ -281,6 +314,16 @@ fn ip(script: &str) -> Result<(), EmulatorError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_route_to_a_host_differs_from_one_to_its_network() {
+        let id = HostId(1);
+        let network = "fd776569720000000000000000000000 40 00000000000000000000000000000000 00";
+        assert!(!has_route(network, id));
+        let own = "fd776569720000000000000000000002 80 00000000000000000000000000000000 00";
+        assert!(has_route(&format!("{network}\n{own}\n"), id));
+        assert!(!has_route(own, HostId(2)));
+    }
 
     #[test]
     fn transmit_drops_are_read_from_proc_net_dev() {

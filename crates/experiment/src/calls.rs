@@ -24,8 +24,6 @@ const MAX_RATE: Bitrate = Bitrate::from_mbps(1_000);
 /// libwebrtc `video/config/encoder_stream_factory.cc`, `GetMaxDefaultVideoBitrateKbps`, for 720p
 /// and above.
 const MAX_VIDEO_RATE: Bitrate = Bitrate::from_kbps(2_500);
-/// draft-ietf-rmcat-gcc-02 § 4.
-const BURST_TIME: Duration = Duration::from_millis(5);
 /// libwebrtc `modules/rtp_rtcp/source/rtcp_sender.cc`, `kDefaultVideoReportInterval`.
 const REPORT_INTERVAL: Duration = Duration::from_secs(1);
 /// libwebrtc `modules/remote_bitrate_estimator/transport_sequence_number_feedback_generator.cc`.
@@ -47,7 +45,7 @@ pub(super) fn default_video(encoder: EncoderConfig) -> VideoConfig {
     VideoConfig {
         encoder,
         controller,
-        burst_time: BURST_TIME,
+        burst_time: None,
         nack: true,
         circuit_breaker: false,
         fec: Fec::Off,
@@ -146,7 +144,7 @@ impl CallReader<'_> {
     fn video(&self, table: &mut Reader<'_>) -> Result<Option<VideoConfig>, Fault> {
         let inner = switch(table, "video")?;
         let controller = controller(table)?;
-        let burst_time = table.or("burst_time", BURST_TIME)?;
+        let burst_time = table.optional::<Duration>("burst_time")?;
         let nack = table.or("nack", true)?;
         let circuit_breaker = table.or("circuit_breaker", false)?;
         let fec = fec(table)?;
@@ -154,7 +152,7 @@ impl CallReader<'_> {
         let report_interval = table.or("report_interval", REPORT_INTERVAL)?;
         let feedback_interval = table.or("feedback_interval", FEEDBACK_INTERVAL)?;
         let ideal_feedback = ideal_feedback(table)?;
-        positive(table, "burst_time", burst_time > Duration::ZERO)?;
+        positive(table, "burst_time", burst_time != Some(Duration::ZERO))?;
         at_least_a_millisecond(table, "report_interval", report_interval)?;
         at_least_a_millisecond(table, "feedback_interval", feedback_interval)?;
         let empty = Node { value: Value::Table(Table::default()), location: table.location() };

@@ -2,12 +2,12 @@
 
 use crate::clock::{Clock, span};
 use crate::packets::Unwrapper;
-use cc::{Decision, Feedback, PacketResult, SentPacket, SignalSink};
+use cc::{Allocation, Decision, Feedback, PacketResult, SentPacket, SignalSink};
 use rtc::interceptor::{BandwidthEstimator, PacketReport};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
-use units::{Bytes, Duration, Time};
+use units::{Bitrate, Bytes, Duration, Time};
 
 /// The period of the reference time of transport-wide feedback, ns: 24 bits of 64 ms
 /// (draft-holmer-rmcat-transport-wide-cc-extensions-01 § 3.1).
@@ -59,6 +59,28 @@ impl Controller {
     #[must_use]
     pub fn decision(&self) -> Decision {
         self.state().sender.decision()
+    }
+
+    /// The rates that the streams can use have changed.
+    pub fn on_allocation(&self, now: Instant, allocation: Allocation) {
+        self.state().sender.on_allocation(self.clock.time(now), allocation);
+    }
+
+    /// The packets take another route, for example another ICE candidate pair; the estimate starts
+    /// again at `start`.
+    pub fn on_route_change(&self, now: Instant, start: Bitrate) {
+        self.state().sender.on_route_change(self.clock.time(now), start);
+    }
+
+    /// The share of the frames that the encoder should drop.
+    #[must_use]
+    pub fn frame_reduction(&self) -> f64 {
+        self.state().sender.frame_reduction()
+    }
+
+    /// The longest burst of the pacer, if the controller has one.
+    pub(crate) fn pacing_burst(&self) -> Option<Duration> {
+        self.state().sender.pacing_burst()
     }
 
     /// The newest round-trip time that RTCP measured (RFC 3550 § 6.4.1), if

@@ -27,6 +27,10 @@ pub(crate) trait Endpoint: Send {
     fn state(&self) -> RTCPeerConnectionState;
     /// The target rate of the encoder.
     fn target_rate(&self) -> Bitrate;
+    /// The share of the frames that the encoder should drop.
+    fn frame_reduction(&self) -> f64 {
+        self.controller().map_or(0.0, Controller::frame_reduction)
+    }
     fn controller(&self) -> Option<&Controller>;
     /// The statistics objects of the transport: candidate pairs and candidates.
     fn transport_stats(

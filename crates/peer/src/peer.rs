@@ -11,9 +11,11 @@ use crate::str0m_endpoint::Str0mEndpoint;
 use crate::video::Video;
 use crate::{Controller, Error, stats};
 use bytes::BytesMut;
+use cc::Allocation;
 use rtc::peer_connection::state::RTCPeerConnectionState;
 use serde_json::{Map, Value};
 use sim::ProtectionShare;
+use sim::codec::EncoderConfig;
 use std::net::SocketAddr;
 use std::time::Instant;
 use units::{Bitrate, Bytes, Time};
@@ -87,6 +89,10 @@ impl Peer {
                 )?)
             }
         };
+        if let (Some(config), Some(controller)) = (&video, endpoint.controller()) {
+            let EncoderConfig { min_rate, max_rate, .. } = *config;
+            controller.on_allocation(now, Allocation { min_rate, max_rate });
+        }
         let start = endpoint.target_rate();
         let video = video.map(|config| Video::new(config, seed.stream("video"), start));
         let audio = audio.map(|config| Audio::new(config, seed.stream("audio")));
@@ -167,7 +173,7 @@ impl Peer {
             self.protection.update(time, all - retransmitted, retransmitted);
         }
         let target = self.endpoint.target_rate().scale(1.0 - self.protection.share());
-        match video.advance(time, target) {
+        match video.advance(time, target, self.endpoint.frame_reduction()) {
             Some((frame, bytes)) => self.endpoint.send(now, frame, &bytes),
             None => Ok(()),
         }

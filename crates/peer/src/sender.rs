@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use units::{Bytes, Duration, Time};
 
-/// The time between groups of packets (draft-ietf-rmcat-gcc-02 § 4).
+/// The time between groups of packets if the controller has none (draft-ietf-rmcat-gcc-02 § 4).
 const BURST: Duration = Duration::from_millis(5);
 
 /// The number of packets that can be retransmitted: more than a second at 9 Mbit/s. libwebrtc keeps
@@ -32,7 +32,7 @@ const MAX_PAYLOAD: usize = 1_200 - 12 - EXTENSIONS;
 /// The probe cluster that a packet belongs to.
 pub(crate) struct ProbeCluster(pub(crate) u32);
 
-/// Paces video as the simulator's pacer does: in groups every 5 ms, retransmissions before media,
+/// Paces video as the simulator's pacer does: in groups, retransmissions before media,
 /// and probe clusters at the rate that the controller requests, with filler where there is not
 /// enough media. Sets the sequence numbers of packets when they leave, and answers NACK.
 ///
@@ -71,8 +71,8 @@ impl MediaSender {
     #[must_use]
     pub fn new(controller: Controller, first: u16) -> HandlerInterceptor<Self> {
         HandlerInterceptor::new(Self {
+            pacer: Pacer::new(controller.pacing_burst().unwrap_or(BURST)),
             controller,
-            pacer: Pacer::new(BURST),
             ssrc: None,
             queue: VecDeque::new(),
             queued: Bytes::ZERO,
@@ -156,7 +156,7 @@ impl MediaSender {
         let mut queued = self.queued;
         while let Some(grant) = self.pacer.grant(time, self.is_empty(), false, queued) {
             let probe = match grant {
-                Grant::Media => None,
+                Grant::Media | Grant::Padding => None,
                 Grant::Probe(id) => Some(id),
             };
             let Some(mut message) = self.send(time, probe) else { break };

@@ -57,8 +57,14 @@ impl Video {
     }
 
     /// Captures and encodes the frame that is due, if there is one.
-    pub(crate) fn advance(&mut self, now: Time, target: Bitrate) -> Option<(Frame, Bytes)> {
-        self.encoder.set_target(now, target);
+    /// `reduction` is the share of the frames to drop.
+    pub(crate) fn advance(
+        &mut self,
+        now: Time,
+        target: Bitrate,
+        reduction: f64,
+    ) -> Option<(Frame, Bytes)> {
+        self.encoder.set_rates(now, target, reduction);
         let due = self.encoder.next_capture();
         if due > now {
             return None;

@@ -155,9 +155,10 @@ pub struct VideoConfig {
     pub encoder: EncoderConfig,
     /// The controller.
     pub controller: ControllerConfig,
-    /// The pacer's interval: one group of packets leaves per burst time (5 ms:
-    /// draft-ietf-rmcat-gcc-02 § 4; Guerrero Viveros 2019 § 2.2.1).
-    pub burst_time: Duration,
+    /// The pacer's interval: one group of packets leaves per burst time. `None`: that of the
+    /// controller ([`cc::Sender::pacing_burst`]), else 5 ms (draft-ietf-rmcat-gcc-02 § 4; Guerrero
+    /// Viveros 2019 § 2.2.1).
+    pub burst_time: Option<Duration>,
     /// Whether the receiver requests retransmission of lost packets (RFC 4585 NACK, RFC 4588).
     pub nack: bool,
     /// Whether RTP circuit breakers can stop the sender (RFC 8083). Browsers have none.

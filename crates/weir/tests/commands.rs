@@ -203,7 +203,6 @@ fn verify_puts_other_controllers_beside_the_papers() {
         "gcc:firefox-48",
         "gcc:chrome-72",
         "gcc:libwebrtc",
-        "gcc:libwebrtc@2026-07",
         "kilinc-andersson",
     ];
     assert_eq!(names, others, "not the one that was run");

@@ -4,8 +4,7 @@
 use super::chromium::{ChromiumConfig, SendSideConfig};
 use super::config::GccConfig;
 use super::improvements::{self, Improvement};
-use super::libwebrtc::LibwebrtcConfig;
-use super::libwebrtc_former::LibwebrtcConfig as FormerConfig;
+use super::libwebrtc::{self, LibwebrtcConfig};
 use crate::profile::ImprovementError;
 use crate::profile::{BuildError, ControllerConfig};
 use crate::{Setting, SettingError};
@@ -17,7 +16,6 @@ pub(super) enum Constants {
     AsRun(Box<ChromiumConfig>),
     SendSide(Box<SendSideConfig>),
     Libwebrtc(Box<LibwebrtcConfig>),
-    Former(Box<FormerConfig>),
 }
 
 impl Constants {
@@ -31,8 +29,7 @@ impl Constants {
             (Some(published), _) => Self::Published(Box::new((published.config)())),
             (None, Some(version)) => Self::AsRun(Box::new((version.config)())),
             (None, None) if name == "chrome-72" => Self::SendSide(Box::default()),
-            (None, None) if name == "libwebrtc@2026-07" => Self::Libwebrtc(Box::default()),
-            (None, None) if name == "libwebrtc" => Self::Former(Box::default()),
+            (None, None) if libwebrtc::is_named(name) => Self::Libwebrtc(Box::default()),
             (None, None) => return Err(crate::profile::unknown(&format!("gcc:{name}"))),
         };
         let names: Vec<&str> = parts.collect();
@@ -52,7 +49,7 @@ impl Constants {
         let (form, changes) = match self {
             Self::Published(_) => ("the published forms", improvement.published),
             Self::AsRun(_) | Self::SendSide(_) => ("the profiles as run", improvement.as_run),
-            Self::Libwebrtc(_) | Self::Former(_) => ("gcc:libwebrtc", improvement.libwebrtc),
+            Self::Libwebrtc(_) => ("gcc:libwebrtc", improvement.libwebrtc),
         };
         let refused = |reason: &dyn std::fmt::Display| {
             ImprovementError::NotFor(format!(
@@ -72,7 +69,6 @@ impl Constants {
             Self::AsRun(config) => config.set(name, text),
             Self::SendSide(config) => config.set(name, text),
             Self::Libwebrtc(config) => config.set(name, text),
-            Self::Former(config) => config.set(name, text),
         }
     }
 
@@ -84,7 +80,6 @@ impl Constants {
             Self::AsRun(config) => config.check()?,
             Self::SendSide(config) => config.check()?,
             Self::Libwebrtc(config) => config.check()?,
-            Self::Former(config) => config.check()?,
         }
         Ok(self)
     }
@@ -95,7 +90,6 @@ impl Constants {
             Self::AsRun(config) => config.settings(),
             Self::SendSide(config) => config.settings(),
             Self::Libwebrtc(config) => config.settings(),
-            Self::Former(config) => config.settings(),
         }
     }
 }

@@ -181,7 +181,7 @@ mod tests {
         let expected: Vec<_> = ["draft-02"]
             .into_iter()
             .chain(as_run)
-            .chain(["libwebrtc", "libwebrtc@2026-07"])
+            .chain(["libwebrtc"])
             .flat_map(|profile| {
                 ["packet-groups", "outage-prefilter"].map(|name| (format!("gcc:{profile}"), name))
             })

@@ -44,7 +44,6 @@ mod dynamic_alpha;
 mod hold;
 mod improvements;
 mod libwebrtc;
-mod libwebrtc_former;
 mod loss_controller;
 mod overuse_detector;
 mod probing;
@@ -62,7 +61,6 @@ pub(crate) use constants::{improve, settings};
 pub(crate) use improvements::{ALL as IMPROVEMENTS, named as improvement};
 pub use improvements::{Changes, Improvement};
 pub use libwebrtc::{AcknowledgedEstimator, LibwebrtcConfig};
-pub use libwebrtc_former::LibwebrtcConfig as FormerLibwebrtcConfig;
 
 use crate::profile::{BuildError, ControllerConfig, Controllers, Profile};
 use constants::Constants;
@@ -75,10 +73,7 @@ pub(crate) fn profiles() -> Vec<Profile> {
         summary: published.summary,
         settings: (published.config)().settings(),
     });
-    published
-        .chain(chromium::profiles())
-        .chain([libwebrtc_former::profile(), libwebrtc::profile()])
-        .collect()
+    published.chain(chromium::profiles()).chain([libwebrtc::profile()]).collect()
 }
 
 /// Builds the profile named `rest` with the settings of `config`.
@@ -90,7 +85,6 @@ pub(crate) fn build(rest: &str, config: &ControllerConfig) -> Result<Controllers
             return Ok(chromium::build_send_side(&constants, config));
         }
         Constants::Libwebrtc(constants) => return Ok(libwebrtc::build(&constants, config)),
-        Constants::Former(constants) => return Ok(libwebrtc_former::build(&constants, config)),
     };
     let bounds = (config.min_rate, config.max_rate);
     let at_receiver = gcc.side == Side::Receiver;

@@ -288,7 +288,11 @@ static CALL: [Key; 18] = [
     key("start_rate", RATE, "The controller's start rate; default: 300kbit/s."),
     key("min_rate", RATE, "The controller's minimum rate; default: 5kbit/s."),
     key("max_rate", RATE, "The controller's maximum rate; default: 1Gbit/s."),
-    key("burst_time", TIME, "The interval of the pacer; default: 5ms."),
+    key(
+        "burst_time",
+        TIME,
+        "The interval of the pacer; default: the controller's (gcc:libwebrtc: 40ms), else 5ms.",
+    ),
     key("nack", Flag, "Whether lost packets are retransmitted; default: true."),
     key("circuit_breaker", Flag, "Whether RFC 8083 may stop the sender; default: false."),
     key("fec", Word(&["off", "hybrid"]), "Forward error correction; default: off."),

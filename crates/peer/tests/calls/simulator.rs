@@ -68,7 +68,7 @@ impl Case {
         VideoConfig {
             encoder: Self::encoder(),
             controller: self.controller(),
-            burst_time: Duration::from_millis(5),
+            burst_time: None,
             nack: true,
             circuit_breaker: false,
             fec: Fec::Off,

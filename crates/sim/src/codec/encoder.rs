@@ -1,5 +1,6 @@
 use super::EncoderConfig;
 use super::bitrate_adjuster::BitrateAdjuster;
+use super::frame_drop::FrameDrop;
 use super::ladder::Ladder;
 use super::noise::CorrelatedLaplace;
 use super::rate_control::RateControl;
@@ -46,6 +47,7 @@ pub struct Encoder {
     requested: Bitrate,
     last_target: Bitrate,
     last_target_at: Time,
+    frame_drop: FrameDrop,
     last_reaction: Option<Time>,
     last_capture: Option<Time>,
     next: Time,
@@ -77,6 +79,7 @@ impl Encoder {
             requested: rate,
             last_target: start_rate,
             last_target_at: Time::ZERO,
+            frame_drop: FrameDrop::default(),
             last_reaction: None,
             last_capture: None,
             next: Time::ZERO,
@@ -89,9 +92,16 @@ impl Encoder {
     /// Sets the controller's target. The encoder follows it within the configured range, at once or
     /// when τ_v has passed since the last reaction (RFC 8593 § 5.1).
     pub fn set_target(&mut self, now: Time, rate: Bitrate) {
+        self.set_rates(now, rate, 0.0);
+    }
+
+    /// Sets the controller's target and the share of the rate, 0 to 1, that the encoder is to save
+    /// by dropping frames ([`cc::Sender::frame_reduction`]).
+    pub fn set_rates(&mut self, now: Time, rate: Bitrate, reduction: f64) {
         let recent = now.saturating_since(self.last_target_at) < UPDATE_INTERVAL;
-        if rate != self.last_target || !recent {
+        if rate != self.last_target || reduction != self.frame_drop.reduction() || !recent {
             (self.last_target, self.last_target_at) = (rate, now);
+            let rate = self.frame_drop.set(rate, self.config.min_rate, reduction);
             self.requested = requested_rate(&self.config, &mut self.adjuster, now, rate);
         }
         self.react(now);
@@ -107,15 +117,18 @@ impl Encoder {
         self.next
     }
 
-    /// Captures and encodes a frame; `None` if the rate control drops it. In both cases the next
-    /// capture is scheduled.
+    /// Captures and encodes a frame; `None` if the rate control or the controller drops it. In both
+    /// cases the next capture is scheduled.
     pub fn capture(&mut self, now: Time) -> Option<Frame> {
         self.react(now);
-        if let Some(last) = self.last_capture {
+        let last = self.last_capture.replace(now);
+        self.next = now + self.interval();
+        if self.frame_drop.drops() {
+            return None;
+        }
+        if let Some(last) = last {
             self.control.earn(self.rate, now.saturating_since(last));
         }
-        self.last_capture = Some(now);
-        self.next = now + self.interval();
         if self.ladder.evaluate(now) {
             self.pending = PendingFrame::Key;
         }

@@ -28,6 +28,7 @@ mod bitrate_adjuster;
 mod config;
 mod encoder;
 mod fitted;
+mod frame_drop;
 mod ladder;
 mod noise;
 mod rate_control;

@@ -1,6 +1,7 @@
 //! The pacer. Groups of packets leave once per burst time, as many as the pacing rate permits
 //! (draft-ietf-rmcat-gcc-02 § 4; Guerrero Viveros 2019 § 2.2.1). Probe clusters leave at their own
-//! rate.
+//! rate. While nothing waits, padding fills what media leave of the padding rate (libwebrtc
+//! `modules/pacing/pacing_controller.cc`).
 
 use cc::ProbeCluster;
 use units::{Bitrate, Bytes, Duration, Time};
@@ -8,6 +9,12 @@ use units::{Bitrate, Bytes, Duration, Time};
 /// The sender's queue is drained within this time, whatever the pacing rate (2 s: libwebrtc
 /// `modules/pacing/pacing_controller.h`).
 const QUEUE_TIME_LIMIT: Duration = Duration::from_secs(2);
+/// A group of packets is not larger than this, whatever the burst time (libwebrtc
+/// `modules/pacing/pacing_controller.h`, `kMaxBurstSize`).
+const MAX_BURST: Bytes = Bytes::new(63_000);
+/// The debt of the padding is at most this long at the padding rate (libwebrtc
+/// `modules/pacing/pacing_controller.cc`, `kMaxDebtInTime`).
+const MAX_PADDING_DEBT: Duration = Duration::from_millis(500);
 
 /// Decides when the next packet may leave; the sender decides which packet.
 ///
@@ -20,6 +27,15 @@ pub struct Pacer {
     next: Option<Time>,
     probe: Option<Probe>,
     newest_probe: u32,
+    padding: Padding,
+}
+
+/// What was sent in excess of the padding rate: padding waits until that time has passed.
+#[derive(Default)]
+struct Padding {
+    rate: Bitrate,
+    debt: i128,
+    last: Time,
 }
 
 /// A probe cluster under way.
@@ -38,6 +54,8 @@ pub enum Grant {
     Media,
     /// A packet of this probe cluster; padding if no media is queued.
     Probe(u32),
+    /// A packet of padding.
+    Padding,
 }
 
 impl Pacer {
@@ -45,7 +63,16 @@ impl Pacer {
     #[must_use]
     pub fn new(burst: Duration) -> Self {
         let (rate, last) = (Bitrate::ZERO, Time::ZERO);
-        Self { burst, rate, budget: 0, last, next: None, probe: None, newest_probe: 0 }
+        let padding = Padding::default();
+        Self { burst, rate, budget: 0, last, next: None, probe: None, newest_probe: 0, padding }
+    }
+
+    /// Sets the rate up to which padding fills from now on; zero for no padding.
+    pub fn set_padding_rate(&mut self, now: Time, rate: Bitrate) {
+        if rate != self.padding.rate {
+            self.padding.pay(now);
+            self.padding.rate = rate;
+        }
     }
 
     /// Sets the pacing rate from now on; `queued` is the size of the sender's queue.
@@ -84,7 +111,7 @@ impl Pacer {
     pub fn next_wake(&self, queue_empty: bool, can_pad: bool) -> Option<Time> {
         match &self.probe {
             Some(probe) if !queue_empty || (can_pad && probe.started.is_some()) => Some(probe.next),
-            _ if queue_empty => None,
+            _ if queue_empty => self.next_padding().filter(|_| can_pad),
             _ => self.next,
         }
     }
@@ -104,7 +131,8 @@ impl Pacer {
         }
         if queue_empty {
             self.next = None;
-            return None;
+            let padding = self.next_padding().is_some_and(|next| next <= now);
+            return (padding && can_pad).then_some(Grant::Padding);
         }
         if self.next.is_some_and(|next| next <= now) {
             self.accrue(now);
@@ -118,7 +146,7 @@ impl Pacer {
 
     /// A packet left.
     pub fn sent(&mut self, now: Time, size: Bytes) {
-        self.charge(size);
+        self.charge(now, size);
         let Some(probe) = &mut self.probe else { return };
         let started = *probe.started.get_or_insert(now);
         probe.sent += size;
@@ -135,15 +163,34 @@ impl Pacer {
 
     /// An unpaced packet left that counts against the budget: audio (libwebrtc
     /// `modules/pacing/pacing_controller.cc`, `account_for_audio_`).
-    pub fn charge(&mut self, size: Bytes) {
-        self.budget -= i128::from(size.bits()) * 1_000_000_000;
+    pub fn charge(&mut self, now: Time, size: Bytes) {
+        self.budget -= scaled(size);
+        self.padding.charge(now, size);
+    }
+
+    /// When the debts of media and padding are paid; `None` without padding.
+    fn next_padding(&self) -> Option<Time> {
+        if self.padding.rate == Bitrate::ZERO || self.rate == Bitrate::ZERO {
+            return None;
+        }
+        let media =
+            self.last + time_to_pay(product(self.rate, self.burst()) - self.budget, self.rate);
+        Some(media.max(self.padding.paid()))
+    }
+
+    /// The burst time, shorter at rates at which a group would be larger than [`MAX_BURST`].
+    fn burst(&self) -> Duration {
+        if product(self.rate, self.burst) <= scaled(MAX_BURST) {
+            return self.burst;
+        }
+        self.rate.time_to_send(MAX_BURST).unwrap_or(self.burst).min(self.burst)
     }
 
     /// Adds the budget of the time since the last group, at most one burst: idle time is not
     /// accumulated.
     fn accrue(&mut self, now: Time) {
         let elapsed = now.saturating_since(self.last);
-        let burst = product(self.rate, self.burst).max(1);
+        let burst = product(self.rate, self.burst()).max(1);
         self.budget = (self.budget + product(self.rate, elapsed)).min(burst);
         self.last = now;
     }
@@ -152,16 +199,49 @@ impl Pacer {
     fn schedule(&mut self, now: Time, queued: Bytes) {
         let drain = queued.per(QUEUE_TIME_LIMIT).unwrap_or(Bitrate::ZERO);
         self.rate = self.rate.max(drain);
-        let burst_budget = product(self.rate, self.burst);
+        let burst = self.burst();
+        let burst_budget = product(self.rate, burst);
         self.next = (burst_budget > 0).then(|| {
             let bursts = if self.budget > 0 { 0 } else { -self.budget / burst_budget + 1 };
-            (self.last + self.burst * u64::try_from(bursts).unwrap_or(u64::MAX)).max(now)
+            (self.last + burst * u64::try_from(bursts).unwrap_or(u64::MAX)).max(now)
         });
+    }
+}
+
+impl Padding {
+    /// A packet of any kind left.
+    fn charge(&mut self, now: Time, size: Bytes) {
+        if self.rate > Bitrate::ZERO {
+            self.pay(now);
+            self.debt = (self.debt + scaled(size)).min(product(self.rate, MAX_PADDING_DEBT));
+        }
+    }
+
+    /// Pays the debt of the time that has passed.
+    fn pay(&mut self, now: Time) {
+        let paid = product(self.rate, now.saturating_since(self.last));
+        self.debt = if self.rate > Bitrate::ZERO { (self.debt - paid).max(0) } else { 0 };
+        self.last = now;
+    }
+
+    fn paid(&self) -> Time {
+        self.last + time_to_pay(self.debt, self.rate)
     }
 }
 
 fn product(rate: Bitrate, span: Duration) -> i128 {
     i128::from(rate.as_bps()) * i128::from(span.as_nanos())
+}
+
+/// A size in the unit of the budget.
+fn scaled(size: Bytes) -> i128 {
+    i128::from(size.bits()) * 1_000_000_000
+}
+
+/// The time that `debt` takes at `rate`, which is not zero.
+fn time_to_pay(debt: i128, rate: Bitrate) -> Duration {
+    let rate = i128::from(rate.as_bps());
+    Duration::from_nanos(u64::try_from((debt.max(0) + rate - 1) / rate).unwrap_or(u64::MAX))
 }
 
 #[cfg(test)]
@@ -214,6 +294,44 @@ mod tests {
         assert_eq!(pacer.next_wake(false, false), None);
         pacer.set_rate(Time::from_secs(1), Bitrate::from_kbps(100), queued);
         assert!(pacer.next_wake(false, false).is_some());
+    }
+
+    #[test]
+    fn a_group_is_limited_at_high_rates() {
+        let mut pacer = Pacer::new(Duration::from_millis(40));
+        pacer.set_rate(Time::ZERO, Bitrate::from_mbps(50), Bytes::ZERO);
+        let times = drain(&mut pacer, Time::from_secs(1), 500, Bytes::new(1250));
+        let first = times.iter().filter(|at| **at == times[0]).count();
+        assert_eq!(first, 51, "63 kB, not the 250 kB of 40 ms");
+        let span = times[499].saturating_since(times[0]);
+        assert!((0.09..0.11).contains(&span.as_secs_f64()), "{span}: the rate stays 50 Mbit/s");
+    }
+
+    #[test]
+    fn padding_fills_what_media_leave_of_its_rate() {
+        let mut pacer = Pacer::new(Duration::from_millis(5));
+        pacer.set_rate(Time::ZERO, Bitrate::from_mbps(4), Bytes::ZERO);
+        assert_eq!(pacer.next_wake(true, true), None, "without a padding rate there is none");
+        pacer.set_padding_rate(Time::ZERO, Bitrate::from_mbps(1));
+        assert_eq!(pacer.next_wake(true, false), None, "there is nothing to pad with");
+        let (size, end) = (Bytes::new(1250), Time::from_secs(1));
+        let (mut now, mut padding) = (Time::ZERO, 0);
+        // 400 kbit/s of media: a packet each 25 ms.
+        for media in (0..40).map(|index| Time::from_millis(25 * index)) {
+            while let Some(next) = pacer.next_wake(true, true).filter(|next| *next < media) {
+                now = now.max(next);
+                assert_eq!(pacer.grant(now, true, true, Bytes::ZERO), Some(Grant::Padding));
+                pacer.sent(now, size);
+                padding += 1;
+            }
+            pacer.wake(media, size);
+            now = pacer.next_wake(false, true).unwrap();
+            assert_eq!(pacer.grant(now, false, true, size), Some(Grant::Media));
+            pacer.sent(now, size);
+        }
+        assert!(now < end && (58..=62).contains(&padding), "{padding} packets");
+        pacer.set_padding_rate(now, Bitrate::ZERO);
+        assert_eq!(pacer.next_wake(true, true), None);
     }
 
     #[test]

@@ -29,6 +29,10 @@ use units::{Bytes, Duration, Seed, Time};
 /// `modules/rtp_rtcp/source/rtcp_sender.cc`, `RTCP_SEND_BEFORE_KEY_FRAME`).
 const BEFORE_KEY_FRAME: Duration = Duration::from_millis(100);
 
+/// The pacer's interval if neither the call nor the controller has one (draft-ietf-rmcat-gcc-02 §
+/// 4).
+const BURST_TIME: Duration = Duration::from_millis(5);
+
 /// Sends one direction of a call.
 pub(crate) struct MediaSender {
     video: Option<VideoSender>,
@@ -216,7 +220,7 @@ impl AudioSender {
             self.sent.add(payload, wire::rtp_header_size(&packet));
             if let Some(video) = &mut estimator {
                 let size = video.account(now, &packet);
-                video.pacer.charge(size);
+                video.pacer.charge(now, size);
             }
             out.rtp(now, packet, self.dscp);
         }
@@ -228,11 +232,13 @@ impl VideoSender {
         sources: Sources,
         call: &CallConfig,
         config: &VideoConfig,
-        controller: Box<dyn cc::Sender>,
+        mut controller: Box<dyn cc::Sender>,
         seed: Seed,
         name: &str,
     ) -> Self {
         let (start, allocation) = (call.start, Allocation::new(call, config));
+        controller.on_allocation(start, allocation.limits());
+        let burst = config.burst_time.or(controller.pacing_burst()).unwrap_or(BURST_TIME);
         let target = allocation.video_payload(controller.decision().target_rate);
         let mut sender = Self {
             sources,
@@ -250,7 +256,7 @@ impl VideoSender {
                 target,
             ),
             controller,
-            pacer: Pacer::new(config.burst_time),
+            pacer: Pacer::new(burst),
             packetizer: Packetizer::default(),
             resend: VecDeque::new(),
             history: History::default(),
@@ -280,8 +286,10 @@ impl VideoSender {
     fn apply_decision(&mut self, now: Time) {
         let decision = self.controller.decision();
         let payload = self.allocation.video_payload(decision.target_rate);
-        self.encoder.set_target(now, payload.scale(1.0 - self.protection.share()));
+        let target = payload.scale(1.0 - self.protection.share());
+        self.encoder.set_rates(now, target, self.controller.frame_reduction());
         self.pacer.set_rate(now, decision.pacing_rate, self.packetizer.bytes());
+        self.pacer.set_padding_rate(now, self.controller.padding_rate());
         if let Some(cluster) = decision.probe {
             self.pacer.start_probe(now, cluster);
         }
@@ -446,7 +454,7 @@ impl VideoSender {
     /// media, else padding. Returns false if there was nothing to send.
     fn send(&mut self, now: Time, grant: Grant, out: &mut impl Outbox) -> bool {
         let probe = match grant {
-            Grant::Media => None,
+            Grant::Media | Grant::Padding => None,
             Grant::Probe(id) => Some(id),
         };
         let rtt = self.reported.rtt.unwrap_or(DEFAULT_RTT);
@@ -468,9 +476,10 @@ impl VideoSender {
             self.send_packet(now, part, None, probe, false, out);
             return true;
         }
-        // A probe without media continues with copies of the newest packet (libwebrtc pads with
-        // retransmissions).
-        if let (Some(_), Some((sequence, part))) = (probe, self.history.newest()) {
+        // Padding is copies of the newest packet (libwebrtc pads with retransmissions).
+        if grant != Grant::Media
+            && let Some((sequence, part)) = self.history.newest()
+        {
             self.send_packet(now, part, Some(sequence), probe, true, out);
             return true;
         }

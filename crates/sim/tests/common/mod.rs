@@ -38,7 +38,7 @@ pub fn video(controller: &str) -> VideoConfig {
             min_rate: Bitrate::from_kbps(30),
             max_rate: Bitrate::from_mbps(100),
         },
-        burst_time: Duration::from_millis(5),
+        burst_time: None,
         circuit_breaker: false,
         nack: true,
         fec: sim::Fec::Off,

@@ -14,7 +14,7 @@
 //!           └─► probe_queue ◄─ probe_controller ◄── target
 //! ```
 //!
-//! `docs/algorithms/gcc-libwebrtc@2026-07.md` lists the differences from libwebrtc.
+//! `docs/algorithms/gcc-libwebrtc.md` lists the differences from libwebrtc.
 
 mod acknowledged_rate;
 mod aimd;
@@ -53,10 +53,21 @@ pub use config::LibwebrtcConfig;
 use super::overuse_detector::Signal;
 use sender::LibwebrtcSender;
 
+/// The name of the newest version.
+const NAME: &str = "libwebrtc";
+/// The date of its revision: `libwebrtc@2026-07` is this version also when there is a newer one.
+const REVISION: &str = "2026-07";
+
+/// Whether `name` is a name of this version, with or without its revision.
+pub(super) fn is_named(name: &str) -> bool {
+    let (profile, revision) = name.split_once('@').unwrap_or((name, REVISION));
+    (profile, revision) == (NAME, REVISION)
+}
+
 pub(crate) fn profile() -> Profile {
     Profile {
-        name: "gcc:libwebrtc@2026-07".to_owned(),
-        summary: "libwebrtc of July 2026, equal to recordings of it; sim and peer do not pass all it takes yet",
+        name: "gcc:libwebrtc".to_owned(),
+        summary: "libwebrtc of July 2026 (branch-heads/7871), equal to recordings of it; also gcc:libwebrtc@2026-07",
         settings: LibwebrtcConfig::default().settings(),
     }
 }

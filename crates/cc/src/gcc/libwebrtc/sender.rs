@@ -379,6 +379,10 @@ impl crate::Sender for LibwebrtcSender {
         self.pacer.1
     }
 
+    fn pacing_burst(&self) -> Option<Duration> {
+        Some(self.config.pacing_burst)
+    }
+
     fn frame_reduction(&self) -> f64 {
         if self.config.window_drop_frames { self.reduction() } else { 0.0 }
     }
