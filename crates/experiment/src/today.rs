@@ -2,7 +2,7 @@
 
 use super::{Cell, Endpoint, Experiment, ExperimentError, Measure, Native, calls};
 use document::{Location, Node, Value};
-use sim::codec::{AudioConfig, EncoderConfig, LadderConfig};
+use sim::codec::{AudioConfig, Codec, EncoderConfig, LadderConfig, ModelParameters};
 use sim::{CallConfig, Estimate, Fec, Scenario, Sfu, VideoConfig};
 use units::{Bitrate, Duration};
 
@@ -11,6 +11,9 @@ pub const TODAY: &str = "gcc:libwebrtc";
 /// The audio rate of today's Chromium: Opus with one channel in packets of 20 ms (libwebrtc
 /// `modules/audio_coding/codecs/opus/audio_encoder_opus.cc`, `kOpusBitrateFbBps`).
 const AUDIO_RATE: Bitrate = Bitrate::from_kbps(32);
+/// The minimum rate of a video (libwebrtc `rtc_base/experiments/min_video_bitrate_experiment.cc`,
+/// `kDefaultMinVideoBitrateBps`).
+const MIN_VIDEO_RATE: Bitrate = Bitrate::from_kbps(30);
 /// The interval of transport-wide feedback packets of Janus 1.1 (`janus --help`, `--twcc-period`).
 const JANUS_FEEDBACK_INTERVAL: Duration = Duration::from_millis(200);
 
@@ -84,14 +87,25 @@ fn is_made_by_peer(call: &CallConfig, scenario: &Scenario, measure: &Measure) ->
 fn encoder(file: EncoderConfig, measure: &Measure) -> EncoderConfig {
     let EncoderConfig { codec, source, max_rate, model, ladder, sizes, .. } = file;
     let ladder = LadderConfig { enabled: ladder.enabled, ..LadderConfig::fitted(codec) };
+    let model = if codec == Codec::Vp8 { vp8(model) } else { model };
     let adjusts_bitrate = true;
     EncoderConfig {
         model,
         ladder,
         sizes,
         adjusts_bitrate,
+        min_rate: MIN_VIDEO_RATE.min(max_rate),
         ..EncoderConfig::new(codec, measure.source(source), max_rate)
     }
+}
+
+/// The encoder of Chromium 156 for VP8. Its frames vary twice as much as those of the encodes that
+/// [`ModelParameters::fitted`] describes: `scripts/chromium-frames` measured a mean deviation of
+/// 0.32, 0.27, 0.25, 0.20 and 0.23 and a correlation of −0.43, −0.34, −0.41, −0.34 and −0.44 at 300
+/// and 600 kbit/s, 1, 2 and 4 Mbit/s (2026-11-23). The mean deviation of a Laplace distribution is
+/// its scale.
+fn vp8(fitted: ModelParameters) -> ModelParameters {
+    ModelParameters { size_noise: 0.25, correlation: -0.39, ..fitted }
 }
 
 #[cfg(test)]

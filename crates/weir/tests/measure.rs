@@ -16,7 +16,7 @@ use std::time::Duration;
 
 const FILE: &str = r#"
 title = "A call beside an upload"
-duration = "30s"
+duration = "20s"
 sample_interval = "500ms"
 
 [host.alice]
@@ -35,8 +35,8 @@ video = { width = 640, height = 360, fps = 30 }
 [tcp.upload]
 from = "alice"
 to = "bob"
-start = "12s"
-stop = "22s"
+start = "8s"
+stop = "16s"
 "#;
 
 /// `None` where something that is needed is not there.
@@ -130,9 +130,9 @@ fn a_native_peer_and_chromium_call_each_other() {
             "call.main.controller=gcc:carlucci-2017",
             "call.main.start_rate=100kbit/s",
             "call.main.max_rate=200kbit/s",
-            "duration=15s",
-            "tcp.upload.start=13s",
-            "tcp.upload.stop=14s",
+            "duration=10s",
+            "tcp.upload.start=8s",
+            "tcp.upload.stop=9s",
         ] {
             args.extend(["--set", change]);
         }
@@ -163,13 +163,13 @@ fn firefox_and_chromium_call_each_other() {
         "--endpoint",
         "bob=firefox",
         "--set",
-        "duration=20s",
+        "duration=14s",
         "--set",
         "call.main.two_way=true",
         "--set",
-        "tcp.upload.start=11s",
+        "tcp.upload.start=8s",
         "--set",
-        "tcp.upload.stop=12s",
+        "tcp.upload.stop=9s",
     ];
     let run = json(&bench, &args);
     assert!(
