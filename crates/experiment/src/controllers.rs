@@ -119,15 +119,25 @@ impl From<ControllerError> for Problem {
 /// # Errors
 /// If there is none, or its improvements are not possible.
 pub fn check(name: &str) -> Result<(), ControllerError> {
+    cc::build(&plain(name)).map(drop).map_err(|error| ControllerError::of(name, error))
+}
+
+/// The names of the settings of a controller; empty if there is no such controller.
+pub(super) fn settings_of(name: &str) -> Vec<&'static str> {
+    let settings = cc::settings_of(&plain(name)).unwrap_or_default();
+    settings.into_iter().map(|setting| setting.name).collect()
+}
+
+/// A controller without settings of its own.
+fn plain(name: &str) -> cc::ControllerConfig {
     let rate = units::Bitrate::from_mbps(1);
-    let config = cc::ControllerConfig {
+    cc::ControllerConfig {
         profile: name.to_owned(),
         settings: Vec::new(),
         start_rate: rate,
         min_rate: rate,
         max_rate: rate,
-    };
-    cc::build(&config).map(drop).map_err(|error| ControllerError::of(name, error))
+    }
 }
 
 /// Checks that there is an improvement of this name.

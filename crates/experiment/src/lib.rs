@@ -318,15 +318,19 @@ impl Experiment {
             .map_err(|fault| fault.in_file(&self.path))
     }
 
-    /// The experiment with another controller for every call. The settings of the file remain, its
-    /// improvements do not.
+    /// The experiment with another controller for every call. The settings of the calls that it
+    /// has remain; the others, and improvements, do not.
     ///
     /// # Errors
-    /// If there is no such controller, it does not have the settings of the file, or an axis varies
-    /// the controller.
+    /// If there is no such controller, it does not have a setting that an axis varies, or an axis
+    /// varies the controller.
     pub fn with_controller(&self, profile: &str) -> Result<Self, ExperimentError> {
         let node = document::parse_value(&format!("\"{profile}\""));
-        let change = |call: &mut Table| call.insert("controller", node.clone());
+        let known = controllers::settings_of(profile);
+        let change = |call: &mut Table| {
+            call.insert("controller", node.clone());
+            call.edit("settings", |settings| settings.retain(|name| known.contains(&name)));
+        };
         let changed = self.edited(|document| {
             document.retain(|key| key != improve::KEY);
             document.edit("defaults", |defaults| defaults.edit("call", change));
