@@ -10,7 +10,10 @@ use crate::{Allocation, ControllerConfig, PacketResult, ProbeCluster, Sender, Se
 /// The replay of a file.
 struct Replay {
     sender: LibwebrtcSender,
+    /// The packets that are not reported.
     sent: BTreeMap<u64, SentPacket>,
+    /// The newest packet that is reported.
+    newest: Option<u64>,
     /// Probe clusters that were compared.
     compared: usize,
     begun: bool,
@@ -35,7 +38,7 @@ impl Replay {
         };
         let sender = LibwebrtcSender::new(&config, &rates);
         let comparison = Comparison::new(name);
-        Self { sender, sent: BTreeMap::new(), compared: 0, begun: false, comparison }
+        Self { sender, sent: BTreeMap::new(), newest: None, compared: 0, begun: false, comparison }
     }
 
     fn process(&mut self, now: Time) {
@@ -52,7 +55,7 @@ impl Replay {
         let packet = SentPacket { sequence, sent, size, probe: cluster };
         self.sent.insert(packet.sequence, packet);
         self.sender.on_sent(&packet);
-        assert_eq!(self.sender.in_flight(), super::size(&fields[4]), "{}", fields[0]);
+        assert_eq!(self.sender.in_flight.bytes(), super::size(&fields[4]), "{}", fields[0]);
     }
 
     fn feed_back(&mut self, fields: &[String]) {
@@ -62,8 +65,16 @@ impl Replay {
             PacketResult { packet, arrival: optional(arrival, time) }
         });
         let results: Vec<_> = results.collect();
+        self.newest = self.newest.max(results.last().map(|result| result.packet.sequence));
+        self.count_late();
         self.sender.on_packets(time(&fields[0]), &results);
-        assert_eq!(self.sender.in_flight(), size(&fields[1]), "{}", fields[0]);
+        assert_eq!(self.sender.in_flight.bytes(), size(&fields[1]), "{}", fields[0]);
+    }
+
+    /// Recordings count a packet until it is reported itself, the controller until a newer one is.
+    fn count_late(&mut self) {
+        let late = self.sent.iter().filter(|(sequence, _)| Some(**sequence) < self.newest);
+        self.sender.in_flight.late = late.fold(Bytes::ZERO, |sum, (_, packet)| sum + packet.size);
     }
 
     /// Compares a cluster with the next one that was requested.
