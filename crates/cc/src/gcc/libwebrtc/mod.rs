@@ -25,6 +25,7 @@ mod config_check;
 mod congestion_window;
 mod defaults;
 mod delay_based;
+mod in_flight;
 mod inter_arrival;
 mod link_capacity;
 mod loss_based;

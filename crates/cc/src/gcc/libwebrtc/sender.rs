@@ -7,6 +7,7 @@ use super::alr::AlrDetector;
 use super::config::LibwebrtcConfig;
 use super::congestion_window::CongestionWindow;
 use super::delay_based::{DelayBased, Inputs, Update};
+use super::in_flight::InFlight;
 use super::loss_based::LossState;
 use super::probe_controller::{LimitCause, ProbeController};
 use super::probe_estimator::ProbeEstimator;
@@ -15,7 +16,7 @@ use super::send_side::SendSide;
 use crate::{
     Allocation, ControllerConfig, Decision, Feedback, PacketResult, SentPacket, SignalSink,
 };
-use units::{Bitrate, Bytes, Duration, Time};
+use units::{Bitrate, Duration, Time};
 
 /// Interval of the timeouts (libwebrtc `goog_cc/goog_cc_factory.cc`: 25 ms).
 const PROCESS_INTERVAL: Duration = Duration::from_millis(25);
@@ -48,7 +49,7 @@ pub(super) struct LibwebrtcSender {
     pub(super) window: CongestionWindow,
     /// The packets that a feedback message reports as received, in order of arrival.
     arrived: Vec<(SentPacket, Time)>,
-    in_flight: Bytes,
+    pub(super) in_flight: InFlight,
     was_in_alr: bool,
     has_feedback: bool,
     pub(super) published: Published,
@@ -76,7 +77,7 @@ impl LibwebrtcSender {
             estimator: ProbeEstimator::new(config),
             window: CongestionWindow::new(config),
             arrived: Vec::with_capacity(INITIAL_CAPACITY),
-            in_flight: Bytes::ZERO,
+            in_flight: InFlight::new(),
             was_in_alr: false,
             has_feedback: false,
             published: Published {
@@ -118,14 +119,16 @@ impl LibwebrtcSender {
         self.register_probes();
     }
 
-    /// Processes feedback per packet.
+    /// Processes feedback per packet. Packets of an earlier route do not count.
     pub(super) fn on_packets(&mut self, now: Time, results: &[PacketResult]) {
+        let earlier = results.partition_point(|result| !self.in_flight.is_on_route(&result.packet));
+        let results = &results[earlier..];
         if results.is_empty() {
             return;
         }
         self.has_feedback = true;
         self.collect(results);
-        self.window.set_in_flight(self.in_flight);
+        self.window.set_in_flight(self.in_flight.bytes());
         let has_round_trips = self.update_round_trips(now);
         let in_alr = self.update_alr(now);
         self.acknowledged.on_feedback(&self.arrived);
@@ -156,7 +159,7 @@ impl LibwebrtcSender {
     fn collect(&mut self, results: &[PacketResult]) {
         self.arrived.clear();
         for PacketResult { packet, arrival } in results {
-            self.in_flight = self.in_flight.saturating_sub(packet.size);
+            self.in_flight.on_reported(packet.sequence);
             self.arrived.extend(arrival.map(|arrival| (*packet, arrival)));
         }
         let key = |(packet, arrival): &(SentPacket, Time)| (*arrival, packet.sent, packet.sequence);
@@ -285,12 +288,6 @@ impl LibwebrtcSender {
         }
     }
 
-    /// Bytes that were sent and not reported.
-    #[cfg(test)]
-    pub(super) fn in_flight(&self) -> Bytes {
-        self.in_flight
-    }
-
     /// The share by which frames should shrink, as last published.
     pub(super) fn reduction(&self) -> f64 {
         let (target, reduced) = (self.published.target, self.published.reduced);
@@ -303,11 +300,11 @@ impl LibwebrtcSender {
 
 impl crate::Sender for LibwebrtcSender {
     fn on_sent(&mut self, packet: &SentPacket) {
-        self.in_flight += packet.size;
+        self.in_flight.on_sent(packet);
         self.alr.on_sent(packet);
         self.send_side.on_sent(packet.sent);
         self.probes.on_sent(packet);
-        self.window.set_in_flight(self.in_flight);
+        self.window.set_in_flight(self.in_flight.bytes());
         self.processed.get_or_insert(packet.sent);
         self.publish(packet.sent);
     }
@@ -370,6 +367,7 @@ impl crate::Sender for LibwebrtcSender {
         self.estimator = ProbeEstimator::new(&self.config);
         self.delay = DelayBased::new(&self.config, start, self.config.min_rate);
         self.send_side.on_route_change();
+        self.in_flight.on_route_change();
         self.probes.reset(now);
         self.constrain(Some(now), start);
         self.publish(now);
