@@ -281,7 +281,7 @@ settings! {
         /// (`goog_cc/probe_controller.cc`: 2); 0: none.
         "probe.allocation_second" => allocation_second: f64,
         /// Maximum rate of a probe when the allocated maximum changes, as a multiple of the
-        /// estimate (`goog_cc/probe_controller.cc`: 2).
+        /// estimate (`goog_cc/probe_controller.cc`: 2). 0: no such maximum.
         "probe.allocation_limit" => allocation_limit: f64,
         /// Maximum time to wait for the result of a probe (`goog_cc/probe_controller.cc`: 1 s).
         "probe.patience" => patience: Duration,

@@ -140,7 +140,10 @@ impl ProbeController {
         if !probes || self.config.allocation_first <= 0.0 {
             return;
         }
-        let limit = self.estimate.scale(self.config.allocation_limit);
+        let limit = match self.config.allocation_limit {
+            factor if factor > 0.0 => self.estimate.scale(factor),
+            _ => Bitrate::MAX,
+        };
         let first = allocated.scale(self.config.allocation_first);
         if limit < first {
             return self.initiate(Some(now), [Some(limit), None], true);

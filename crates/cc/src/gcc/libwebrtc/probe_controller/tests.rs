@@ -237,6 +237,9 @@ mod expectations {
         twice.estimate(LATER, 1250, LimitCause::Delay);
         twice.0.set_alr(Some(LATER));
         assert_eq!(twice.allocate(LATER, 200_000), [400_000]);
+        let mut free = Probes::expired(START, |config| config.allocation_limit = 0.0);
+        free.0.set_alr(Some(LATER));
+        assert_eq!(free.allocate(LATER, 4_000), [4_000, 8_000], "no limit by the estimate");
     }
 
     #[test]
