@@ -60,7 +60,7 @@ pub use config::{Compare, Filter, GccConfig, Grouping, Increase, Probing, Side, 
 pub(crate) use constants::{improve, settings};
 pub(crate) use improvements::{ALL as IMPROVEMENTS, named as improvement};
 pub use improvements::{Changes, Improvement};
-pub use libwebrtc::{AcknowledgedEstimator, LibwebrtcConfig};
+pub use libwebrtc::{AcknowledgedEstimator, LibwebrtcConfig, SafeReset};
 
 use crate::profile::{BuildError, ControllerConfig, Controllers, Profile};
 use constants::Constants;

@@ -59,4 +59,12 @@ impl AcknowledgedRate {
             Self::Bayesian(bayesian) => bayesian.rate(),
         }
     }
+
+    /// The rate; before the first estimate that of the window so far, if the estimator has one.
+    pub(super) fn first_rate(&self) -> Option<Bitrate> {
+        match self {
+            Self::Robust(robust) => robust.rate(),
+            Self::Bayesian(bayesian) => bayesian.rate().or(bayesian.partial()),
+        }
+    }
 }

@@ -98,6 +98,11 @@ impl BayesianRate {
         }
     }
 
+    /// The rate in the current window so far.
+    pub(super) fn partial(&self) -> Option<Bitrate> {
+        self.bytes.per(self.elapsed)
+    }
+
     /// The rate; `None` before the first window is complete.
     pub(super) fn rate(&self) -> Option<Bitrate> {
         self.estimate.map(|estimate| Bitrate::from_bps_f64(estimate * 1e3))

@@ -1,6 +1,7 @@
 //! The settings of libwebrtc's estimator, as of July 2026. File names are below `modules/`.
 
 use super::acknowledged_rate::AcknowledgedEstimator;
+use super::safe_reset::SafeReset;
 use crate::gcc::BufferHint;
 use crate::setting::settings;
 use units::{Bitrate, Duration};
@@ -280,7 +281,7 @@ settings! {
         /// (`goog_cc/probe_controller.cc`: 2); 0: none.
         "probe.allocation_second" => allocation_second: f64,
         /// Maximum rate of a probe when the allocated maximum changes, as a multiple of the
-        /// estimate (`goog_cc/probe_controller.cc`: 2).
+        /// estimate (`goog_cc/probe_controller.cc`: 2). 0: no such maximum.
         "probe.allocation_limit" => allocation_limit: f64,
         /// Maximum time to wait for the result of a probe (`goog_cc/probe_controller.cc`: 1 s).
         "probe.patience" => patience: Duration,
@@ -350,8 +351,10 @@ settings! {
         /// Whether a full congestion window drops frames instead of reducing the target rate
         /// (`rtc_base/experiments/rate_control_settings.cc`: true).
         "window.drop_frames" => window_drop_frames: bool,
-        /// Whether a change of the network route starts at the estimate if that is below the start
-        /// rate (`goog_cc/goog_cc_network_control.cc`: false, a field trial).
-        "route.safe_reset" => safe_reset: bool,
+        /// Maximum rate at which the estimate starts after a change of the network route: off (the
+        /// start rate), estimate (the estimate before the change) or acknowledged (the acknowledged
+        /// rate before the change) (`goog_cc/goog_cc_network_control.cc`: off; the others are field
+        /// trials).
+        "route.safe_reset" => safe_reset: SafeReset,
     }
 }

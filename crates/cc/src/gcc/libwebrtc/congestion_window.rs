@@ -133,6 +133,28 @@ mod tests {
         assert_eq!(window.reduced(Bitrate::from_kbps(80)), Bitrate::from_kbps(80));
     }
 
+    /// The rates of two updates, the second of the result of the first, with 100 kB in flight and
+    /// these windows (`goog_cc/congestion_window_pushback_controller_unittest.cc`).
+    fn twice(bps: u64, windows: [u64; 2]) -> [u64; 2] {
+        let mut window = CongestionWindow::with_window(Bytes::ZERO);
+        window.set_in_flight(Bytes::new(100_000));
+        let mut rate = Bitrate::from_bps(bps);
+        windows.map(|bytes| {
+            window.window = Some(Bytes::new(bytes));
+            rate = window.reduced(rate);
+            rate.as_bps()
+        })
+    }
+
+    #[test]
+    fn the_numbers_are_those_of_libwebrtcs_tests() {
+        assert_eq!(twice(80_000, [50_000, 50_000]), [72_000, 58_320], "0.9, then 0.81");
+        assert_eq!(twice(35_000, [50_000, 20_000]), [31_500, 30_000]);
+        let mut normal = CongestionWindow::with_window(Bytes::new(200_000));
+        normal.set_in_flight(Bytes::new(199_999));
+        assert_eq!(normal.reduced(Bitrate::from_kbps(80)), Bitrate::from_kbps(80));
+    }
+
     #[test]
     fn an_empty_path_ends_the_reduction_at_once_and_a_half_full_one_slowly() {
         let mut window = CongestionWindow::with_window(Bytes::new(100_000));

@@ -3,6 +3,7 @@
 
 use super::acknowledged_rate::AcknowledgedEstimator;
 use super::config::LibwebrtcConfig;
+use super::safe_reset::SafeReset;
 use crate::gcc::BufferHint;
 use units::{Bitrate, Duration};
 
@@ -128,7 +129,7 @@ impl Default for LibwebrtcConfig {
             window_queue: Duration::from_millis(350),
             window_min_rate: Bitrate::from_kbps(30),
             window_drop_frames: true,
-            safe_reset: false,
+            safe_reset: SafeReset::Off,
         }
     }
 }

@@ -184,6 +184,9 @@ pub(super) struct Inputs {
 }
 
 #[cfg(test)]
+mod expectations;
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use units::Bytes;

@@ -9,8 +9,9 @@ use units::{Bitrate, Bytes, Duration, Time};
 /// maximum loss (libwebrtc `goog_cc/loss_based_bwe_v2.cc`: 3).
 const MAX_UNTRIMMED: u64 = 3;
 
-/// Maximum number of lost packets of an observation that are remembered.
-const MAX_LOST: usize = 256;
+/// Maximum number of lost packets of an observation that are remembered. Others are counted each
+/// time they are reported.
+const MAX_LOST: usize = 2048;
 
 /// An interval of sending. Sizes are in kB, the rate is in bit/s.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -30,7 +31,7 @@ pub(super) struct Observations {
     count: u64,
     /// Bytes sent and lost in the observation that is not yet complete.
     partial: (Bytes, Bytes),
-    /// Sequence numbers of the lost packets of that observation.
+    /// Sequence numbers of the lost packets of that observation, in order.
     lost: Vec<u64>,
     /// The latest sending time in the newest observation.
     newest: Option<Time>,
@@ -83,25 +84,23 @@ impl Observations {
         true
     }
 
-    /// Counts a packet. A packet that was reported lost and later received in the same observation
-    /// was not lost.
+    /// Counts a packet: its size with every report, its loss once. A packet that was reported lost
+    /// and is reported as received in the same observation was not lost; in a later observation its
+    /// loss stays counted.
     fn add(&mut self, PacketResult { packet, arrival }: &PacketResult) {
         self.partial.0 += packet.size;
-        match arrival {
-            None => {
+        match (self.lost.binary_search(&packet.sequence), arrival) {
+            (Err(place), None) => {
                 self.partial.1 += packet.size;
                 if self.lost.len() < MAX_LOST {
-                    self.lost.push(packet.sequence);
+                    self.lost.insert(place, packet.sequence);
                 }
             }
-            Some(_) if self.lost.is_empty() => {}
-            Some(_) => {
-                let before = self.lost.iter().position(|&sequence| sequence == packet.sequence);
-                if let Some(place) = before {
-                    self.lost.swap_remove(place);
-                    self.partial.1 = self.partial.1.saturating_sub(packet.size);
-                }
+            (Ok(place), Some(_)) => {
+                self.lost.remove(place);
+                self.partial.1 = self.partial.1.saturating_sub(packet.size);
             }
+            (Ok(_), None) | (Err(_), Some(_)) => {}
         }
     }
 
@@ -278,14 +277,47 @@ pub(super) mod tests {
         assert_eq!(observations.average_loss(), 0.0);
     }
 
-    #[test]
-    fn a_packet_that_is_received_after_it_was_reported_lost_was_not_lost() {
+    /// Size and loss of the first observation, in kB: 100 packets of which the first two were
+    /// lost, some reports again, and one packet that ends the observation.
+    fn reported_again(again: &[(usize, bool)]) -> (f64, f64) {
         let mut observations = Observations::new(&LibwebrtcConfig::default());
         let mut results = feedback(0, 100, 2);
-        results.push(PacketResult { arrival: Some(Time::from_millis(300)), ..results[0] });
+        let received = |received: bool| received.then_some(Time::from_millis(300));
+        results.extend(
+            again
+                .iter()
+                .map(|&(k, yes)| PacketResult { arrival: received(yes), ..results[k] })
+                .collect::<Vec<_>>(),
+        );
         assert!(!observations.push(&results));
         assert!(observations.push(&feedback(1, 100, 0)[..1]));
         let (_, first) = observations.iter().next().unwrap();
-        assert_eq!(first.lost, 1.0);
+        (first.size, first.lost)
+    }
+
+    // The rules of libwebrtc `goog_cc/loss_based_bwe_v2.cc`, `PushBackObservation`.
+
+    #[test]
+    fn a_packet_that_is_received_after_it_was_reported_lost_was_not_lost() {
+        assert_eq!(reported_again(&[(0, true)]), (102.0, 1.0));
+        assert_eq!(reported_again(&[(1, true), (0, true)]), (103.0, 0.0));
+    }
+
+    #[test]
+    fn a_packet_that_is_reported_lost_twice_is_lost_once() {
+        assert_eq!(reported_again(&[(1, false), (1, false)]), (103.0, 2.0));
+        assert_eq!(reported_again(&[(1, false), (1, true)]), (103.0, 1.0));
+    }
+
+    #[test]
+    fn a_packet_that_is_received_in_a_later_observation_stays_lost_in_the_first() {
+        let mut observations = Observations::new(&LibwebrtcConfig::default());
+        let lost = feedback(0, 100, 1);
+        observations.push(&lost);
+        observations.push(&feedback(1, 100, 0));
+        observations.push(&[PacketResult { arrival: Some(Time::from_millis(700)), ..lost[0] }]);
+        observations.push(&feedback(2, 100, 0));
+        let seen: Vec<_> = observations.iter().map(|(_, one)| (one.size, one.lost)).collect();
+        assert_eq!(seen, [(200.0, 1.0), (101.0, 0.0)]);
     }
 }

@@ -25,6 +25,8 @@ mod config_check;
 mod congestion_window;
 mod defaults;
 mod delay_based;
+#[cfg(test)]
+mod expectations;
 mod in_flight;
 mod inter_arrival;
 mod link_capacity;
@@ -38,6 +40,7 @@ mod probe_queue;
 mod robust_throughput;
 mod rounding;
 mod rtt_backoff;
+mod safe_reset;
 mod send_side;
 mod sender;
 #[cfg(test)]
@@ -49,6 +52,7 @@ mod vectors;
 use crate::profile::{ControllerConfig, Controllers, Profile};
 pub use acknowledged_rate::AcknowledgedEstimator;
 pub use config::LibwebrtcConfig;
+pub use safe_reset::SafeReset;
 
 #[cfg(test)]
 use super::overuse_detector::Signal;

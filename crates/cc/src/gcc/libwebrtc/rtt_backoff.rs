@@ -13,7 +13,6 @@ pub(super) struct RttBackoff {
     rtt: Duration,
     reported: Option<Time>,
     sent: Option<Time>,
-    reduced_at: Option<Time>,
 }
 
 impl RttBackoff {
@@ -26,7 +25,6 @@ impl RttBackoff {
             rtt: Duration::ZERO,
             reported: None,
             sent: None,
-            reduced_at: None,
         }
     }
 
@@ -51,16 +49,17 @@ impl RttBackoff {
         silence + self.rtt > self.limit
     }
 
-    /// The reduced rate, at most once per interval; `None` if the rate is not to be reduced.
-    pub(super) fn reduced(&mut self, now: Time, rate: Bitrate) -> Option<Bitrate> {
-        let due = self
-            .reduced_at
-            .is_none_or(|reduced_at| now.saturating_since(reduced_at) >= self.interval);
-        if !self.is_above() || !due || rate <= self.floor {
-            return None;
-        }
-        self.reduced_at = Some(now);
-        Some(rate.scale(self.factor).max(self.floor))
+    /// The reduced rate, at most once per interval since the last decrease; `None` if the rate is
+    /// not to be reduced.
+    pub(super) fn reduced(
+        &self,
+        now: Time,
+        last_decrease: Option<Time>,
+        rate: Bitrate,
+    ) -> Option<Bitrate> {
+        let due = last_decrease.is_none_or(|last| now.saturating_since(last) >= self.interval);
+        (self.is_above() && due && rate > self.floor)
+            .then(|| rate.scale(self.factor).max(self.floor))
     }
 }
 
@@ -72,15 +71,17 @@ mod tests {
     fn three_seconds_without_feedback_lower_the_rate_once_per_second() {
         let mut backoff = RttBackoff::new(&LibwebrtcConfig::default());
         let rate = Bitrate::from_mbps(1);
+        let lower = Some(Bitrate::from_kbps(800));
+        let last = Some(Time::from_secs(4));
         backoff.on_sent(Time::ZERO);
         backoff.on_feedback(Time::from_secs(1), Duration::from_millis(50));
         backoff.on_sent(Time::from_millis(3950));
-        assert_eq!(backoff.reduced(Time::from_secs(9), rate), None, "nothing was sent later");
+        assert_eq!(backoff.reduced(Time::from_secs(9), None, rate), None, "nothing sent later");
         backoff.on_sent(Time::from_millis(3951));
-        assert_eq!(backoff.reduced(Time::from_secs(4), rate), Some(Bitrate::from_kbps(800)));
-        assert_eq!(backoff.reduced(Time::from_millis(4999), rate), None);
-        assert_eq!(backoff.reduced(Time::from_secs(5), rate), Some(Bitrate::from_kbps(800)));
-        assert_eq!(backoff.reduced(Time::from_secs(6), Bitrate::from_kbps(5)), None);
+        assert_eq!(backoff.reduced(Time::from_secs(4), None, rate), lower);
+        assert_eq!(backoff.reduced(Time::from_millis(4999), last, rate), None);
+        assert_eq!(backoff.reduced(Time::from_secs(5), last, rate), lower);
+        assert_eq!(backoff.reduced(Time::from_secs(6), last, Bitrate::from_kbps(5)), None);
         backoff.on_feedback(Time::from_secs(7), Duration::from_millis(50));
         assert!(!backoff.is_above());
     }

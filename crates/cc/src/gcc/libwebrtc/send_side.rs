@@ -53,6 +53,7 @@ pub(super) struct SendSide {
     receiver_limit: Option<Bitrate>,
     reports: Reports,
     rtt: Duration,
+    /// The last decrease because of loss or of the round-trip time.
     last_decrease: Option<Time>,
     /// Minima of the rate in the last second: a window whose rates rise.
     history: VecDeque<(Time, Bitrate)>,
@@ -167,7 +168,7 @@ impl SendSide {
     }
 
     fn back_off(&mut self, now: Time) {
-        match self.backoff.reduced(now, self.current) {
+        match self.backoff.reduced(now, self.last_decrease, self.current) {
             Some(rate) => {
                 self.last_decrease = Some(now);
                 self.set_current(rate);
@@ -247,9 +248,10 @@ impl SendSide {
         self.set_current(self.current);
     }
 
+    /// The receiver's limit does not change the estimate, only the target: when it is lifted, the
+    /// target is the estimate again.
     fn set_current(&mut self, rate: Bitrate) {
-        let limits = [self.delay_limit, self.receiver_limit, Some(self.bounds.1)];
-        let upper = limits.into_iter().flatten().min().unwrap_or(rate);
+        let upper = self.delay_limit.map_or(self.bounds.1, |limit| limit.min(self.bounds.1));
         self.current = rate.min(upper).max(self.bounds.0);
     }
 
@@ -293,3 +295,6 @@ impl SendSide {
         self.bounds.0
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -12,6 +12,7 @@ use super::loss_based::LossState;
 use super::probe_controller::{LimitCause, ProbeController};
 use super::probe_estimator::ProbeEstimator;
 use super::rounding::bytes_in;
+use super::safe_reset::SafeReset;
 use super::send_side::SendSide;
 use crate::{
     Allocation, ControllerConfig, Decision, Feedback, PacketResult, SentPacket, SignalSink,
@@ -119,8 +120,10 @@ impl LibwebrtcSender {
         self.register_probes();
     }
 
-    /// Processes feedback per packet.
+    /// Processes feedback per packet. Packets of an earlier route do not count.
     pub(super) fn on_packets(&mut self, now: Time, results: &[PacketResult]) {
+        let earlier = results.partition_point(|result| !self.in_flight.is_on_route(&result.packet));
+        let results = &results[earlier..];
         if results.is_empty() {
             return;
         }
@@ -286,6 +289,16 @@ impl LibwebrtcSender {
         }
     }
 
+    /// The rate at which the estimate starts after a change of the network route.
+    fn safe_start(&self, start: Bitrate) -> Bitrate {
+        let limit = match self.config.safe_reset {
+            SafeReset::Off => None,
+            SafeReset::Estimate => Some(self.send_side.target()),
+            SafeReset::Acknowledged => self.acknowledged.first_rate(),
+        };
+        limit.map_or(start, |limit| start.min(limit))
+    }
+
     /// The share by which frames should shrink, as last published.
     pub(super) fn reduction(&self) -> f64 {
         let (target, reduced) = (self.published.target, self.published.reduced);
@@ -359,12 +372,12 @@ impl crate::Sender for LibwebrtcSender {
     }
 
     fn on_route_change(&mut self, now: Time, start: Bitrate) {
-        let estimate = self.send_side.target();
-        let start = if self.config.safe_reset { start.min(estimate) } else { start };
+        let start = self.safe_start(start);
         self.acknowledged = AcknowledgedRate::new(&self.config);
         self.estimator = ProbeEstimator::new(&self.config);
         self.delay = DelayBased::new(&self.config, start, self.config.min_rate);
         self.send_side.on_route_change();
+        self.in_flight.on_route_change();
         self.probes.reset(now);
         self.constrain(Some(now), start);
         self.publish(now);

@@ -179,3 +179,49 @@ fn the_decrease_depends_on_the_excess_if_alpha_is_dynamic() {
         assert_eq!(aimd.rate(), Bitrate::from_kbps(kbps));
     }
 }
+
+/// Expectations of libwebrtc's own tests
+/// (`remote_bitrate_estimator/aimd_rate_control_unittest.cc`).
+mod expectations {
+    use super::*;
+
+    /// Updates every 100 ms for 20 s.
+    fn steady(aimd: &mut Aimd, throughput: Option<Bitrate>) {
+        for k in 0..200 {
+            aimd.update(Time::from_millis(123_456 + 100 * k), Signal::Normal, throughput, false);
+        }
+    }
+
+    #[test]
+    fn the_additive_increase_is_a_packet_per_two_response_times_and_at_least_four_kilobits() {
+        assert_eq!(aimd(30).additive_slope(), Bitrate::from_kbps(4));
+        assert_eq!(aimd(90).additive_slope(), Bitrate::from_kbps(5), "375 B in 600 ms");
+        let mut near = aimd(60);
+        near.on_rtt(Duration::from_millis(100));
+        assert_eq!(near.additive_slope(), Bitrate::from_kbps(5), "250 B in 400 ms");
+        let mut reduced = aimd(300);
+        reduced.update(Time::ZERO, OVERUSE, Some(Bitrate::from_kbps(300)), false);
+        let slope = reduced.additive_slope().as_bps();
+        assert!(slope.abs_diff(14_000) <= 1_000, "{slope}");
+    }
+
+    #[test]
+    fn the_throughput_limits_the_increase_but_does_not_lower_the_rate() {
+        for kbps in [10, 100] {
+            let throughput = Bitrate::from_kbps(kbps);
+            let mut aimd = aimd(kbps);
+            steady(&mut aimd, Some(throughput));
+            let limit = throughput.scale(1.5) + Bitrate::from_kbps(10);
+            assert_eq!(aimd.rate(), limit);
+            steady(&mut aimd, Some(throughput.scale(0.5)));
+            assert_eq!(aimd.rate(), limit);
+        }
+    }
+
+    #[test]
+    fn the_last_throughput_limits_the_increase_while_none_is_known() {
+        let mut aimd = aimd(123);
+        steady(&mut aimd, None);
+        assert_eq!(aimd.rate(), Bitrate::from_bps(123_000 * 3 / 2 + 10_000));
+    }
+}
