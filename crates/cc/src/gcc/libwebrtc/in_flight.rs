@@ -12,6 +12,8 @@ use units::{Bytes, Duration, Time};
 const MAX_AGE: Duration = Duration::from_secs(60);
 /// Maximum number of packets in flight: almost 10 MB. Then the oldest leaves.
 const CAPACITY: usize = 8192;
+/// Packets without reallocation.
+const INITIAL_CAPACITY: usize = 1024;
 
 /// Counts the bytes in flight on the current route.
 pub(super) struct InFlight {
@@ -32,7 +34,7 @@ pub(super) struct InFlight {
 impl InFlight {
     pub(super) fn new() -> Self {
         Self {
-            packets: VecDeque::with_capacity(CAPACITY),
+            packets: VecDeque::with_capacity(INITIAL_CAPACITY),
             bytes: Bytes::ZERO,
             next: 0,
             unreported: 0,
