@@ -187,7 +187,10 @@ fn firefox_and_chromium_call_each_other() {
 #[test]
 fn browsers_that_cannot_reach_each_other_end_the_run_with_a_clear_word() {
     let Some(bench) = bench() else { return };
-    let args = ["measure", "e.toml", "--quiet", "--set", "host.alice.up.loss=100%"];
+    // Longer than the 20 s that the ends have to connect.
+    let longer = ["--set", "duration=30s"];
+    let args = [&["measure", "e.toml", "--quiet", "--set", "host.alice.up.loss=100%"][..], &longer]
+        .concat();
     let output = bench.output(&mut bench.weir(&args));
     let said = said(&output);
     assert_eq!(output.status.code(), Some(1), "{said}");
