@@ -170,11 +170,11 @@ fn missing_keys_of_a_call_are_taken_from_the_defaults() {
 
 #[test]
 fn another_controller_keeps_the_settings_that_it_has() {
-    let settings = "settings = { 'pacing.factor' = 2.0, 'threshold' = \"static\" }\n";
+    let settings = "settings = { 'pacing.factor' = 2, 'threshold' = \"static\" }\n";
     let other = parse(&format!("{GOOD}{settings}")).unwrap().with_controller("gcc:libwebrtc");
     let scenario = other.unwrap().cells()[0].scenario(units::Seed(1));
     let controller = &scenario.calls[0].video.as_ref().unwrap().controller;
-    assert_eq!(controller.settings, [("pacing.factor".to_owned(), "2.0".to_owned())]);
+    assert_eq!(controller.settings, [("pacing.factor".to_owned(), "2".to_owned())]);
     let axis = "[grid]\n\"call.main.settings.'threshold'\" = [\"static\"]\n";
     let varied = parse(&format!("{GOOD}{axis}")).unwrap().with_controller("gcc:libwebrtc");
     assert!(varied.is_err(), "the axis varies what it does not have");
