@@ -93,7 +93,7 @@ fn is_made_by_peer(call: &CallConfig, scenario: &Scenario, measure: &Measure) ->
 fn encoder(file: EncoderConfig, measure: &Measure) -> EncoderConfig {
     let EncoderConfig { codec, source, max_rate, model, ladder, sizes, .. } = file;
     let ladder = LadderConfig { enabled: ladder.enabled, ..LadderConfig::fitted(codec) };
-    let model = if codec == Codec::Vp8 { vp8(model) } else { model };
+    let model = if codec == Codec::Vp8 { vp8(&model) } else { model };
     let adjusts_bitrate = true;
     EncoderConfig {
         model,
@@ -110,8 +110,8 @@ fn encoder(file: EncoderConfig, measure: &Measure) -> EncoderConfig {
 /// 0.32, 0.27, 0.25, 0.20 and 0.23 and a correlation of −0.43, −0.34, −0.41, −0.34 and −0.44 at 300
 /// and 600 kbit/s, 1, 2 and 4 Mbit/s (2026-11-23). The mean deviation of a Laplace distribution is
 /// its scale.
-fn vp8(fitted: ModelParameters) -> ModelParameters {
-    ModelParameters { size_noise: 0.25, correlation: -0.39, ..fitted }
+fn vp8(fitted: &ModelParameters) -> ModelParameters {
+    ModelParameters { size_noise: 0.25, correlation: -0.39, ..fitted.clone() }
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 //!
 //! Needs root, /dev/net/tun, Chromium with its driver, ffmpeg and Janus; without them the tests are
 //! skipped, and say so.
-#![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
 mod common;
 

@@ -10,10 +10,7 @@ use crate::{Allocation, ControllerConfig, PacketResult, ProbeCluster, Sender, Se
 /// The replay of a file.
 struct Replay {
     sender: LibwebrtcSender,
-    /// The packets that are not reported.
     sent: BTreeMap<u64, SentPacket>,
-    /// The newest packet that is reported.
-    newest: Option<u64>,
     /// Probe clusters that were compared.
     compared: usize,
     begun: bool,
@@ -38,7 +35,7 @@ impl Replay {
         };
         let sender = LibwebrtcSender::new(&config, &rates);
         let comparison = Comparison::new(name);
-        Self { sender, sent: BTreeMap::new(), newest: None, compared: 0, begun: false, comparison }
+        Self { sender, sent: BTreeMap::new(), compared: 0, begun: false, comparison }
     }
 
     fn process(&mut self, now: Time) {
