@@ -2,21 +2,11 @@
 //! `goog_cc/acknowledged_bitrate_estimator_interface.cc`).
 
 use super::bayesian_rate::BayesianRate;
+use super::choices::AcknowledgedEstimator;
 use super::config::LibwebrtcConfig;
 use super::robust_throughput::RobustThroughput;
 use crate::SentPacket;
-use crate::gcc::words::words;
 use units::{Bitrate, Time};
-
-words! {
-    /// How the acknowledged rate is estimated.
-    pub enum AcknowledgedEstimator {
-        /// From a window of packets, as by default since 2023.
-        Robust = "robust",
-        /// By Bayesian updates with the bytes of fixed windows, as by default until 2023.
-        Bayesian = "bayesian",
-    }
-}
 
 /// Estimates the rate at which packets arrive.
 pub(super) enum AcknowledgedRate {

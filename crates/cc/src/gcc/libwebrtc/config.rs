@@ -1,7 +1,6 @@
 //! The settings of libwebrtc's estimator, as of July 2026. File names are below `modules/`.
 
-use super::acknowledged_rate::AcknowledgedEstimator;
-use super::safe_reset::SafeReset;
+use super::choices::{AcknowledgedEstimator, SafeReset};
 use crate::gcc::BufferHint;
 use crate::setting::settings;
 use units::{Bitrate, Duration};

@@ -1,9 +1,8 @@
 //! The constants of libwebrtc. The improvements that the papers propose are off
 //! (`gcc::improvements`).
 
-use super::acknowledged_rate::AcknowledgedEstimator;
+use super::choices::{AcknowledgedEstimator, SafeReset};
 use super::config::LibwebrtcConfig;
-use super::safe_reset::SafeReset;
 use crate::gcc::BufferHint;
 use units::{Bitrate, Duration};
 

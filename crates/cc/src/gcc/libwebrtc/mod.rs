@@ -20,6 +20,7 @@ mod acknowledged_rate;
 mod aimd;
 mod alr;
 mod bayesian_rate;
+mod choices;
 mod config;
 mod config_check;
 mod congestion_window;
@@ -40,7 +41,6 @@ mod probe_queue;
 mod robust_throughput;
 mod rounding;
 mod rtt_backoff;
-mod safe_reset;
 mod send_side;
 mod sender;
 #[cfg(test)]
@@ -50,9 +50,8 @@ mod trendline;
 mod vectors;
 
 use crate::profile::{ControllerConfig, Controllers, Profile};
-pub use acknowledged_rate::AcknowledgedEstimator;
+pub use choices::{AcknowledgedEstimator, SafeReset};
 pub use config::LibwebrtcConfig;
-pub use safe_reset::SafeReset;
 
 #[cfg(test)]
 use super::overuse_detector::Signal;

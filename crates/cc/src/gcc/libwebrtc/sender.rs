@@ -4,6 +4,7 @@
 use super::super::overuse_detector::Signal;
 use super::acknowledged_rate::AcknowledgedRate;
 use super::alr::AlrDetector;
+use super::choices::SafeReset;
 use super::config::LibwebrtcConfig;
 use super::congestion_window::CongestionWindow;
 use super::delay_based::{DelayBased, Inputs, Update};
@@ -12,7 +13,6 @@ use super::loss_based::LossState;
 use super::probe_controller::{LimitCause, ProbeController};
 use super::probe_estimator::ProbeEstimator;
 use super::rounding::bytes_in;
-use super::safe_reset::SafeReset;
 use super::send_side::SendSide;
 use crate::{
     Allocation, ControllerConfig, Decision, Feedback, PacketResult, SentPacket, SignalSink,

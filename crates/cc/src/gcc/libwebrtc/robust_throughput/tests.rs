@@ -157,7 +157,8 @@ fn is_near(rate: Option<u64>, expected: u64) -> bool {
 
 #[test]
 fn the_robust_estimator_is_the_default_and_can_be_turned_off() {
-    use super::super::acknowledged_rate::{AcknowledgedEstimator, AcknowledgedRate};
+    use super::super::acknowledged_rate::AcknowledgedRate;
+    use super::super::choices::AcknowledgedEstimator;
     let mut config = LibwebrtcConfig::default();
     assert!(matches!(AcknowledgedRate::new(&config), AcknowledgedRate::Robust(_)));
     config.acknowledged_estimator = AcknowledgedEstimator::Bayesian;
