@@ -66,6 +66,11 @@ impl Table {
         self.entries.iter().find(|(name, _)| name == key).map(|(_, node)| node)
     }
 
+    /// The value under `key`, to be changed, if there is one.
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut Node> {
+        self.entries.iter_mut().find(|(name, _)| name == key).map(|(_, node)| node)
+    }
+
     /// All entries, in the order of the file.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Node)> + Clone {
         self.entries.iter().map(|(name, node)| (name.as_str(), node))
@@ -105,9 +110,7 @@ impl Table {
 
     /// Changes the table under `key`; does nothing if there is none.
     pub fn edit(&mut self, key: &str, change: impl FnOnce(&mut Self)) {
-        let value =
-            self.entries.iter_mut().find(|(name, _)| name == key).map(|(_, node)| &mut node.value);
-        if let Some(Value::Table(inner)) = value {
+        if let Some(Value::Table(inner)) = self.get_mut(key).map(|node| &mut node.value) {
             change(inner);
         }
     }
@@ -123,9 +126,7 @@ impl Table {
 
     /// Changes every table in the list under `key`; does nothing if there is none.
     pub fn edit_items(&mut self, key: &str, change: impl Fn(&mut Self)) {
-        let value =
-            self.entries.iter_mut().find(|(name, _)| name == key).map(|(_, node)| &mut node.value);
-        if let Some(Value::List(items)) = value {
+        if let Some(Value::List(items)) = self.get_mut(key).map(|node| &mut node.value) {
             for item in items {
                 if let Value::Table(inner) = &mut item.value {
                     change(inner);
@@ -161,8 +162,7 @@ impl Table {
                     Node { value: Value::Table(Self::default()), location: node.location },
                 );
             }
-            let next = self.entries.iter_mut().find(|(key, _)| *key == name).map(|(_, node)| node);
-            let Some(Node { value: Value::Table(inner), .. }) = next else {
+            let Some(Node { value: Value::Table(inner), .. }) = self.get_mut(&name) else {
                 let reason = format!("{} is not a table", KeyPath::of(&path.parts()[..=depth]));
                 return Err(Fault::new(
                     node.location,
@@ -179,12 +179,7 @@ impl Table {
     /// Adds the entries of `defaults` that this table does not have, in nested tables too.
     pub fn merge_defaults(&mut self, defaults: &Self) {
         for (key, default) in defaults.iter() {
-            match self
-                .entries
-                .iter_mut()
-                .find(|(name, _)| name == key)
-                .map(|(_, node)| &mut node.value)
-            {
+            match self.get_mut(key).map(|node| &mut node.value) {
                 None => self.insert(key, default.clone()),
                 Some(Value::Table(own)) => {
                     if let Value::Table(inner) = &default.value {

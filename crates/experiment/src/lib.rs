@@ -14,6 +14,7 @@ mod audio;
 mod buffer_hint;
 mod calls;
 mod catalogue;
+mod change;
 mod conferences;
 pub mod controllers;
 mod endpoint;
@@ -48,6 +49,7 @@ mod wired;
 pub use advise::Advise;
 pub use buffer_hint::path as path_of;
 pub use catalogue::names;
+pub use change::Change;
 pub use document::FileError as ExperimentError;
 pub use endpoint::{Browser, Endpoint, Native, UnknownEndpoint};
 pub use gateway::GatewayQueue;
@@ -345,29 +347,6 @@ impl Experiment {
         Ok(changed)
     }
 
-    /// The experiment with these values, paths of keys, in every cell, whatever its axes set. They
-    /// are an axis `factor` with one point.
-    ///
-    /// # Errors
-    /// If a path or a value is wrong.
-    pub fn with_point(&self, label: &str, set: Table) -> Result<Self, ExperimentError> {
-        let node = |value| Node { value, location: document::Location::CommandLine };
-        let mut point = Table::default();
-        point.insert("label", node(Value::Text(label.to_owned())));
-        point.insert("set", node(Value::Table(set)));
-        let mut axis = Table::default();
-        axis.insert("name", node(Value::Text("factor".to_owned())));
-        axis.insert("points", node(Value::List(vec![node(Value::Table(point))])));
-        self.edited(|document| {
-            let mut axes = match document.get("axis").map(|axes| &axes.value) {
-                Some(Value::List(axes)) => axes.clone(),
-                _ => Vec::new(),
-            };
-            axes.push(node(Value::Table(axis)));
-            document.insert("axis", node(Value::List(axes)));
-        })
-    }
-
     /// One cell as an experiment without axes and figures, with its strategy replaced by the
     /// sections that it stands for. The name does not change.
     ///
@@ -436,7 +415,8 @@ impl Experiment {
     /// The experiment itself if every cell can be simulated.
     ///
     /// # Errors
-    /// If a cell has only programs, which only an emulation runs.
+    /// If a cell has neither a call nor a TCP flow: programs run only in an emulation, and a network
+    /// alone carries nothing.
     pub fn simulated(self) -> Result<Self, ExperimentError> {
         let idle = |cell: &&Cell| cell.scenario.calls.is_empty() && cell.scenario.tcp.is_empty();
         let Some(cell) = self.cells.iter().find(idle) else { return Ok(self) };
@@ -445,8 +425,10 @@ impl Experiment {
         } else {
             format!(" in the cell {}", cell.label())
         };
-        let reason = format!("nothing to simulate{of}: there are only programs");
-        Err(ExperimentError::file(&self.path, reason, "run it with 'weir emulate'"))
+        let suggestion = "run it with 'weir emulate', or add [call.main] or [tcp.upload] with \
+                          from = \"…\" and to = \"…\"";
+        let reason = format!("nothing to simulate{of}: there is no call and no TCP flow");
+        Err(ExperimentError::file(&self.path, reason, suggestion))
     }
 
     /// The names of the streams of all cells.

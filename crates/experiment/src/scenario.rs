@@ -58,14 +58,6 @@ fn read_expanded(
     let (tcp, tcp_paths) = tcp::read(&mut top, &defaults.tcp, &network, duration)?;
     let programs = programs::read(&mut top, &network, duration, &tcp)?;
     let measure = measure::read(&mut top, &network, sample_interval, files)?;
-    if calls.is_empty() && tcp.is_empty() && programs.is_empty() {
-        let suggestion = "add [call.main] or [tcp.upload] with from = \"…\" and to = \"…\"";
-        return Err(top.fault(
-            "call",
-            "there is no call, TCP flow or program, so nothing would be sent",
-            suggestion,
-        ));
-    }
     let hosts: Vec<String> =
         network.hosts.iter().map(|host| format!("host.{}", host.name)).collect();
     let origins = Origins::new(expanded, &call_paths, &tcp_paths, &hosts);

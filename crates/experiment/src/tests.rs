@@ -350,11 +350,13 @@ fn tcp_flows_take_defaults_and_may_be_several() {
 }
 
 #[test]
-fn a_run_needs_a_call_or_a_tcp_flow() {
+fn a_simulation_needs_a_call_or_a_tcp_flow_and_an_emulation_does_not() {
     let without_call = GOOD.split("[call.main]").next().unwrap();
-    assert!(parse(&format!("{without_call}{UPLOAD}")).is_ok());
-    let error = parse(without_call).unwrap_err().to_string();
-    assert!(error.contains("nothing would be sent") && error.contains("[tcp.upload]"), "{error}");
+    assert!(parse(&format!("{without_call}{UPLOAD}")).unwrap().simulated().is_ok());
+    let network = parse(without_call).unwrap();
+    assert_eq!(network.cells().len(), 1);
+    let error = network.simulated().unwrap_err().to_string();
+    assert!(error.contains("nothing to simulate") && error.contains("[tcp.upload]"), "{error}");
 }
 
 #[test]

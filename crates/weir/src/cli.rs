@@ -96,9 +96,13 @@ pub(crate) enum Command {
 
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  weir list\n  weir list --controllers\n  weir list --store runs.sqlite\n  weir list --json | head -1"
+    after_help = "Examples:\n  weir list\n  weir list carlucci-2017\n  weir list --controllers\n  weir list --store runs.sqlite\n  weir list --json | head -1"
 )]
 pub(crate) struct List {
+    /// Only these: experiments (carlucci-2017/fig11), their folders or papers (carlucci-2017),
+    /// claims (C-5, C), or controllers (gcc) [default: all]
+    #[arg(value_name = "NAME", conflicts_with_all = ["metrics", "remedies", "store"])]
+    pub(crate) names: Vec<String>,
     /// List the controllers with their settings and improvements
     #[arg(long, conflicts_with_all = ["metrics", "remedies"])]
     pub(crate) controllers: bool,

@@ -1,4 +1,4 @@
-use super::{Status, Verdict, schedule};
+use super::{Measured, Status, Verdict, schedule};
 use experiment::Experiment;
 use metrics::Better;
 use serde::Deserialize;
@@ -29,6 +29,21 @@ struct SavedVerdict {
     /// Absent if the schedule was full.
     #[serde(default = "full")]
     time_scale: f64,
+    #[serde(default)]
+    values: Vec<SavedValue>,
+    /// The equations that the paper prints.
+    as_printed: Option<SavedResult>,
+    /// Other controllers and improvements.
+    #[serde(default)]
+    beside: Vec<SavedResult>,
+}
+
+/// A saved result of the same experiment with other code.
+#[derive(Clone, Debug, Deserialize)]
+struct SavedResult {
+    #[serde(default)]
+    controller: String,
+    holds: Option<bool>,
     #[serde(default)]
     values: Vec<SavedValue>,
 }
@@ -87,7 +102,7 @@ pub enum BaselineError {
 pub enum Regression {
     /// A claim that was reproduced before and is not now.
     Claim {
-        /// The id of the claim.
+        /// The id of the claim, and the controller if it is not that of the experiment.
         id: String,
         /// The result now.
         now: Status,
@@ -161,8 +176,8 @@ impl Baseline {
         Ok(())
     }
 
-    /// The regressions since the baseline. Claims without a verdict in the baseline are not
-    /// compared.
+    /// The regressions since the baseline, as run, as printed, and under other controllers. Claims
+    /// and controllers without a result in the baseline are not compared.
     #[must_use]
     pub fn regressions(&self, now: &[Verdict]) -> Vec<Regression> {
         let mut regressions = Vec::new();
@@ -170,31 +185,58 @@ impl Baseline {
             let Some(saved) = self.verdicts.iter().find(|saved| saved.id == verdict.id) else {
                 continue;
             };
-            if saved.status == Status::Reproduced && verdict.status != Status::Reproduced {
-                regressions.push(Regression::Claim { id: verdict.id.clone(), now: verdict.status });
+            let id = &verdict.id;
+            regressions.extend(compare(
+                id,
+                (saved.status.holds(), &saved.values),
+                (verdict.status, &verdict.values),
+            ));
+            if let (Some(old), Some(new)) = (&saved.as_printed, &verdict.as_printed) {
+                let now = (Status::of(new.holds), &*new.values);
+                regressions.extend(compare(
+                    &format!("{id} as printed"),
+                    (old.holds, &old.values),
+                    now,
+                ));
             }
-            for value in &verdict.values {
-                let same = |old: &&SavedValue| old.name == value.name && old.cell == value.cell;
-                if let Some(old) = saved.values.iter().find(same).filter(|old| worse(old, value)) {
-                    let cell = if value.cell.is_empty() {
-                        String::new()
-                    } else {
-                        format!(" ({})", value.cell)
-                    };
-                    regressions.push(Regression::Metric {
-                        what: format!("{} {}, {}{cell}", verdict.id, value.name, value.metric),
-                        before: value.unit.show(old.mean.unwrap_or(f64::NAN)),
-                        now: value.unit.show(value.mean),
-                    });
-                }
+            for new in &verdict.beside {
+                let same = |old: &&SavedResult| old.controller == new.controller;
+                let Some(old) = saved.beside.iter().find(same) else { continue };
+                let now = (Status::of(new.holds), &*new.values);
+                let id = format!("{id} under {}", new.controller);
+                regressions.extend(compare(&id, (old.holds, &old.values), now));
             }
         }
         regressions
     }
 }
 
+/// The regressions of one result: whether the check holds, and the values.
+fn compare(
+    id: &str,
+    (held, before): (Option<bool>, &[SavedValue]),
+    (now, values): (Status, &[Measured]),
+) -> Vec<Regression> {
+    let mut regressions = Vec::new();
+    if held == Some(true) && now != Status::Reproduced {
+        regressions.push(Regression::Claim { id: id.to_owned(), now });
+    }
+    for value in values {
+        let same = |old: &&SavedValue| old.name == value.name && old.cell == value.cell;
+        let Some(old) = before.iter().find(same).filter(|old| worse(old, value)) else { continue };
+        let cell =
+            if value.cell.is_empty() { String::new() } else { format!(" ({})", value.cell) };
+        regressions.push(Regression::Metric {
+            what: format!("{id} {}, {}{cell}", value.name, value.metric),
+            before: value.unit.show(old.mean.unwrap_or(f64::NAN)),
+            now: value.unit.show(value.mean),
+        });
+    }
+    regressions
+}
+
 /// Whether a value got worse by more than the tolerance and by more than chance explains.
-fn worse(old: &SavedValue, new: &super::Measured) -> bool {
+fn worse(old: &SavedValue, new: &Measured) -> bool {
     let Some(before) = old.mean else { return false };
     if new.mean.is_nan() {
         return new.better != Better::Neither;

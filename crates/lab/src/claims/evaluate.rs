@@ -24,6 +24,15 @@ pub enum Status {
 }
 
 impl Status {
+    /// The status of a check that holds, does not hold, or could not be tested (`None`).
+    pub(super) fn of(holds: Option<bool>) -> Self {
+        match holds {
+            Some(true) => Self::Reproduced,
+            Some(false) => Self::NotReproduced,
+            None => Self::NotRun,
+        }
+    }
+
     /// Whether the check holds; `None` if the claim could not be tested.
     pub(super) fn holds(self) -> Option<bool> {
         match self {

@@ -2,39 +2,36 @@
 
 use super::{Claim, Plan, Status, Verdict};
 use crate::runner::{Runner, Summary};
-use document::{Fault, FileError, Node, Reader, Table};
-use experiment::Experiment;
+use document::{Fault, Node, Reader, Table};
+use experiment::Change;
 
 /// One rule, constant or detail of a testbed, changed alone.
 #[derive(Clone, Debug)]
 pub struct Factor {
-    /// What is changed: `no probes at the start`.
-    pub name: String,
     /// The short name of the paper for whose claims it is tried.
     pub paper: String,
-    /// The values that it sets in every cell, as (path of the key, value).
-    set: Vec<(String, Node)>,
+    /// What is changed, where, and which cells are run.
+    pub change: Change,
 }
 
 impl Factor {
     pub(super) fn read(node: &Node, paper: &str) -> Result<Self, Fault> {
         let mut table = Reader::new(node, "factor")?;
         let name = table.required("name")?;
-        let set = table.entries("set")?.into_iter();
-        let set = set.map(|(key, value)| (key.to_owned(), value.clone())).collect();
-        table.finish()?;
-        Ok(Self { name, paper: paper.to_owned(), set })
-    }
-
-    /// The experiment with the changed values.
-    ///
-    /// # Errors
-    /// If the experiment lacks a key, or a controller of it lacks the setting.
-    fn apply(&self, experiment: &Experiment) -> Result<Experiment, FileError> {
         let mut set = Table::default();
-        self.set.iter().for_each(|(key, value)| set.insert(key, value.clone()));
-        experiment.with_point(&self.name, set)
+        table.entries("set")?.into_iter().for_each(|(key, value)| set.insert(key, value.clone()));
+        let (at, only) = (points(&mut table, "at")?, points(&mut table, "only")?);
+        table.finish()?;
+        Ok(Self { paper: paper.to_owned(), change: Change { name, set, at, only } })
     }
+}
+
+/// Reads `{ AQM = "on" }`.
+fn points(table: &mut Reader<'_>, key: &'static str) -> Result<Vec<(String, String)>, Fault> {
+    let entries = table.entries(key)?.into_iter();
+    entries
+        .map(|(axis, label)| Ok((axis.to_owned(), document::read(label, &table.path(key))?)))
+        .collect()
 }
 
 impl<'c> Plan<'c> {
@@ -49,7 +46,8 @@ impl<'c> Plan<'c> {
         let claims = self.claims.iter().copied().filter(fails).collect();
         Self::of(claims, |name| {
             let own = self.experiments.iter().find(|own| own.name == name);
-            factor.apply(&own.map_or_else(|| crate::open(name), |own| Ok(own.clone()))?)
+            let own = own.map_or_else(|| crate::open(name), |own| Ok(own.clone()))?;
+            own.with_change(&factor.change)
         })
     }
 
@@ -64,7 +62,7 @@ impl<'c> Plan<'c> {
         let (results, summary) = self.run(runner, |_, _| (), |_, ()| ());
         for result in results {
             if let Some(verdict) = verdicts.iter_mut().find(|verdict| verdict.id == result.id) {
-                verdict.add_factor(&factor.name, result);
+                verdict.add_factor(&factor.change.name, result);
             }
         }
         summary

@@ -139,6 +139,22 @@ fn a_verdict_is_one_json_object_and_its_own_baseline() {
         "{}",
         regressions[1]
     );
+    // Another controller beside that of the experiment: nothing is worse, then its rate halves.
+    let mut beside = verdicts.clone();
+    beside[0].add_beside("gcc:libwebrtc", verdicts[0].clone());
+    let line = serde_json::to_string(&beside[0]).unwrap();
+    let baseline = Baseline::parse(&line, "old.json").unwrap();
+    assert_eq!(baseline.regressions(&beside), []);
+    assert_eq!(baseline.regressions(&verdicts), []);
+    let mut slower = worse[0].clone();
+    slower.status = Status::NotReproduced;
+    beside[0].beside.clear();
+    beside[0].add_beside("gcc:libwebrtc", slower);
+    let regressions: Vec<String> =
+        baseline.regressions(&beside).iter().map(ToString::to_string).collect();
+    assert_eq!(regressions.len(), 2, "{regressions:?}");
+    assert_eq!(regressions[0], "X-1 under gcc:libwebrtc was reproduced, now not reproduced");
+    assert!(regressions[1].starts_with("X-1 under gcc:libwebrtc rate, "), "{}", regressions[1]);
     let error = Baseline::parse("{}\n", "old.json").unwrap_err().to_string();
     assert!(error.starts_with("old.json:1: not a verdict (missing field `id`"), "{error}");
     assert!(Baseline::parse(" \n", "old.json").unwrap_err().to_string().contains("empty"));

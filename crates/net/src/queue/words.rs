@@ -82,7 +82,15 @@ impl<'a> Words<'a> {
     /// A size after `key`: a number of bytes, or a number with a unit.
     pub(super) fn bytes(&mut self, key: &str) -> Result<Bytes, QueueConfigError> {
         let word = self.word(key)?;
-        let bytes = tc_units::size(word, self.units).ok_or_else(|| self.no_value(word, key))?;
+        let bytes = tc_units::size(word, self.units);
+        let bytes = bytes.ok_or_else(|| match tc_units::size(word, UnitSystem::Tc) {
+            // Not accepted: beside kB, which are 1000 bytes here, kb would be misread.
+            Some(bytes) => {
+                let bytes = bytes.get();
+                self.wrong(&format!("tc's '{key} {word}' is '{key} {bytes}B' here"))
+            }
+            None => self.no_value(word, key),
+        })?;
         self.bounded(key, bytes)
     }
 

@@ -86,6 +86,9 @@ pub(crate) fn run(args: &Doctor) -> Result<ExitCode, Failure> {
     }
     if !args.json {
         out.table(&rows)?;
+        if findings.iter().any(|finding| finding.status != Health::Good) {
+            out.line("On Debian, scripts/deps of Weir's sources installs the programs.")?;
+        }
         out.line("list, run and verify need none of these programs.")?;
     }
     out.finish()?;

@@ -1,6 +1,7 @@
 use crate::cli::List;
 use crate::failure::Failure;
 use crate::output::{Output, Rows};
+use document::Problem;
 use experiment::Outline;
 use experiment::controllers::{Changes, Improvement, Profile, improvements, profiles};
 use lab::claims::Catalogue;
@@ -77,13 +78,13 @@ pub(crate) fn run(args: &List) -> Result<ExitCode, Failure> {
     if let Some(path) = &args.store {
         stored(&mut out, &Store::open(path)?, args.json)?;
     } else if args.controllers {
-        controllers(&mut out, args.json)?;
+        controllers(&mut out, &args.names, args.json)?;
     } else if args.remedies {
         list_remedies(&mut out, args.json)?;
     } else if args.metrics {
         list_metrics(&mut out, args.json)?;
     } else {
-        experiments(&mut out, args.json)?;
+        experiments(&mut out, &args.names, args.json)?;
     }
     out.finish()?;
     Ok(ExitCode::SUCCESS)
@@ -147,10 +148,11 @@ fn remarks(meta: &RunMeta) -> String {
     all.join(", ")
 }
 
-fn experiments(out: &mut Output, json: bool) -> Result<(), Failure> {
+fn experiments(out: &mut Output, words: &[String], json: bool) -> Result<(), Failure> {
     let catalogue = Catalogue::embedded()?;
     let mut rows = Rows::new(["experiment", "what", "cells × runs", "claims"]);
-    for outline in experiment::names().iter().filter_map(|name| Outline::of(name)) {
+    let chosen = chosen(words, &catalogue)?;
+    for outline in chosen.into_iter().filter_map(Outline::of) {
         let row = row(outline?, &catalogue);
         if json {
             out.json(&row)?;
@@ -167,6 +169,33 @@ fn experiments(out: &mut Output, json: bool) -> Result<(), Failure> {
     if json { Ok(()) } else { out.table(&rows) }
 }
 
+/// The names of the experiments that the words name, or all of them.
+fn chosen(words: &[String], catalogue: &Catalogue) -> Result<Vec<&'static str>, Failure> {
+    let names = experiment::names().iter().map(String::as_str);
+    if words.is_empty() {
+        return Ok(names.collect());
+    }
+    let folder = |name: &'static str| name.split_once('/').map_or(name, |(folder, _)| folder);
+    let mut chosen = Vec::new();
+    for word in words {
+        let claims = catalogue.select(std::slice::from_ref(word)).unwrap_or_default();
+        let fits = |name: &&'static str| {
+            [*name, folder(name)].contains(&word.trim_end_matches('/'))
+                || claims.iter().any(|claim| claim.experiment == *name)
+        };
+        let before = chosen.len();
+        chosen.extend(names.clone().filter(fits));
+        if chosen.len() == before {
+            let mut known: Vec<&str> = names.clone().map(folder).collect();
+            known.dedup();
+            let known = known.into_iter();
+            let what = "experiment, paper or claim";
+            return Err(Failure::new(Problem::unknown(what, word, known, "there are")));
+        }
+    }
+    Ok(names.filter(|name| chosen.contains(name)).collect())
+}
+
 fn row(outline: Outline, catalogue: &Catalogue) -> Row {
     let claims = catalogue.of_experiment(&outline.name).map(|claim| ClaimRow {
         id: claim.id.clone(),
@@ -179,8 +208,19 @@ fn row(outline: Outline, catalogue: &Catalogue) -> Row {
     Row { name, title, source, cells, runs, claims }
 }
 
-fn controllers(out: &mut Output, json: bool) -> Result<(), Failure> {
+fn controllers(out: &mut Output, words: &[String], json: bool) -> Result<(), Failure> {
+    let fits = |name: &str, word: &str| {
+        name.strip_prefix(word).is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '@']))
+    };
+    let names: Vec<String> = profiles().into_iter().map(|profile| profile.name).collect();
+    if let Some(word) = words.iter().find(|word| !names.iter().any(|name| fits(name, word))) {
+        let known = names.iter().map(String::as_str);
+        return Err(Failure::new(Problem::unknown("controller", word, known, "there are")));
+    }
     for Profile { name, summary, settings } in profiles() {
+        if !words.is_empty() && !words.iter().any(|word| fits(&name, word)) {
+            continue;
+        }
         let settings: Vec<_> = settings
             .into_iter()
             .map(|s| (s.name, SettingRow { value: s.value, doc: s.doc }))
@@ -195,7 +235,12 @@ fn controllers(out: &mut Output, json: bool) -> Result<(), Failure> {
             out.line(format_args!("        {doc}"))?;
         }
     }
-    improvements().iter().try_for_each(|improvement| list_improvement(out, improvement, json))
+    if words.is_empty() {
+        improvements()
+            .iter()
+            .try_for_each(|improvement| list_improvement(out, improvement, json))?;
+    }
+    Ok(())
 }
 
 fn list_improvement(

@@ -54,7 +54,17 @@ pub(crate) fn run(
         std::fs::create_dir_all(folder)
             .map_err(|error| Failure::new(format!("{}: {error}", folder.display())))?;
     }
-    let cells = chosen(experiment, &args.cell)?;
+    let mut cells = chosen(experiment, &args.cell)?;
+    if kind.foreground.is_some() && cells.len() > 1 {
+        if !args.quiet {
+            eprint(&format!(
+                "the command runs in the first of {} cells, {}; --cell AXIS=VALUE chooses another",
+                cells.len(),
+                cells[0].label()
+            ));
+        }
+        cells.truncate(1);
+    }
     let cache = RunCache::open(args.store.as_deref())?;
     // A second Ctrl-C is ignored, because it would leave the hosts behind.
     let cancel = cancel_on_signal(|| ())?;
