@@ -29,11 +29,12 @@ test: deps lint unit attack fuzz ## Everything that CI checks.
 deps:
 	@./scripts/deps
 
+# --lib and --examples: with the features that clippy has checked the dependencies with.
 lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	$(CARGO) clippy --package weir --no-default-features --locked -- -D warnings
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --exclude weir --no-deps --locked --quiet
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --lib --examples --no-deps --locked --quiet
 	./scripts/columns
 	./scripts/book
 	./scripts/deny
