@@ -415,8 +415,8 @@ impl Experiment {
     /// The experiment itself if every cell can be simulated.
     ///
     /// # Errors
-    /// If a cell has neither a call nor a TCP flow: programs run only in an emulation, and a network
-    /// alone carries nothing.
+    /// If a cell has neither a call nor a TCP flow: programs run only in an emulation, and a
+    /// network alone carries nothing.
     pub fn simulated(self) -> Result<Self, ExperimentError> {
         let idle = |cell: &&Cell| cell.scenario.calls.is_empty() && cell.scenario.tcp.is_empty();
         let Some(cell) = self.cells.iter().find(idle) else { return Ok(self) };
@@ -425,8 +425,8 @@ impl Experiment {
         } else {
             format!(" in the cell {}", cell.label())
         };
-        let suggestion = "run it with 'weir emulate', or add [call.main] or [tcp.upload] with \
-                          from = \"…\" and to = \"…\"";
+        let suggestion = "run it with 'weir emulate', or add [call.main] or [tcp.upload] with from \
+                          and to";
         let reason = format!("nothing to simulate{of}: there is no call and no TCP flow");
         Err(ExperimentError::file(&self.path, reason, suggestion))
     }

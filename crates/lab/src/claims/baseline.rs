@@ -224,8 +224,7 @@ fn compare(
     for value in values {
         let same = |old: &&SavedValue| old.name == value.name && old.cell == value.cell;
         let Some(old) = before.iter().find(same).filter(|old| worse(old, value)) else { continue };
-        let cell =
-            if value.cell.is_empty() { String::new() } else { format!(" ({})", value.cell) };
+        let cell = if value.cell.is_empty() { String::new() } else { format!(" ({})", value.cell) };
         regressions.push(Regression::Metric {
             what: format!("{id} {}, {}{cell}", value.name, value.metric),
             before: value.unit.show(old.mean.unwrap_or(f64::NAN)),

@@ -152,7 +152,9 @@ mod tests {
     #[test]
     fn a_size_in_tcs_units_is_refused_with_the_size_here() {
         let error = "tbf rate 1mbit burst 5kb limit 20000".parse::<QueueConfig>().unwrap_err();
-        assert!(error.to_string().starts_with("tbf: tc's 'burst 5kb' is 'burst 5120B' here; write"));
+        assert!(
+            error.to_string().starts_with("tbf: tc's 'burst 5kb' is 'burst 5120B' here; write")
+        );
         let error = "bfifo limit many".parse::<QueueConfig>().unwrap_err().to_string();
         assert!(error.starts_with("bfifo: 'many' is not a value of 'limit'"), "{error}");
     }
