@@ -490,8 +490,8 @@ impl Mean {
         Self { mean, error: (variance * (1.0 / count + 1.0 / REAL_RUNS)).sqrt() }
     }
 
-    /// Whether the mean is `real` within `share` of it, `least`, or three standard errors: of the 26
-    /// values that are compared, one differs by more than two by chance.
+    /// Whether the mean is `real` within `share` of it, `least`, or three standard errors: of the
+    /// 26 values that are compared, one differs by more than two by chance.
     fn agrees(&self, real: f64, share: f64, least: f64) -> bool {
         real.is_nan() && self.mean.is_nan()
             || (self.mean - real).abs() <= (share * real).max(least).max(3.0 * self.error)

@@ -50,10 +50,11 @@ struct Case {
     cross: &'static [(u64, u64)],
     real: Statistics,
     /// Whether the queue is not compared, because it depends on the network more than on the
-    /// controller: the test of the same name in `weir-cc` runs this controller in the small network,
-    /// where all queues agree. Where the capacity was recorded, the queue's limit is a time at the
-    /// rate of the moment here, and the true waiting time there. In the step to 0.6 Mbit/s the 95th
-    /// percentile is at the edge between the waits within a frame and those after the step.
+    /// controller: the test of the same name in `weir-cc` runs this controller in the small
+    /// network, where all queues agree. Where the capacity was recorded, the queue's limit is a
+    /// time at the rate of the moment here, and the true waiting time there. In the step to
+    /// 0.6 Mbit/s the 95th percentile is at the edge between the waits within a frame and those
+    /// after the step.
     other_queue: bool,
 }
 
@@ -322,8 +323,8 @@ impl Mean {
         Self { mean, error: (variance * (1.0 / count + 1.0 / REAL_RUNS)).sqrt() }
     }
 
-    /// Whether the mean is `real` within `share` of it, `least`, or three standard errors: of the 26
-    /// values that are compared, one differs by more than two by chance.
+    /// Whether the mean is `real` within `share` of it, `least`, or three standard errors: of the
+    /// 26 values that are compared, one differs by more than two by chance.
     fn agrees(&self, real: f64, share: f64, least: f64) -> bool {
         real.is_nan() && self.mean.is_nan()
             || (self.mean - real).abs() <= (share * real).max(least).max(3.0 * self.error)
