@@ -1,4 +1,5 @@
 use crate::output::{eprint, eprint_above, is_watched};
+use document::shown::escaped;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -31,6 +32,11 @@ impl Progress {
 
     /// Shows that `done` of `total` are finished.
     pub(crate) fn show(&self, done: usize, total: usize) {
+        self.show_with(done, total, "");
+    }
+
+    /// Shows that `done` of `total` are finished, and a detail beside them.
+    pub(crate) fn show_with(&self, done: usize, total: usize, detail: &str) {
         if self.quiet {
             return;
         }
@@ -39,11 +45,14 @@ impl Progress {
             return;
         }
         if is_watched() {
-            state.bar(total, self.unit).set_position(done as u64);
+            let bar = state.bar(total, self.unit);
+            bar.set_message(escaped(detail).into_owned());
+            bar.set_position(done as u64);
         } else if state.newest_line.elapsed() >= BETWEEN_LINES {
             let since = state.newest_line.elapsed();
             state.newest_line += since;
-            eprint(&format!("{done} of {total} {}", self.unit));
+            let detail = if detail.is_empty() { String::new() } else { format!("; {detail}") };
+            eprint(&format!("{done} of {total} {}{detail}", self.unit));
         }
     }
 
@@ -75,7 +84,7 @@ impl State {
                 ProgressDrawTarget::stderr_with_hz(5),
             );
             let style = ProgressStyle::with_template(&format!(
-                "{{bar:30}} {{pos}} of {{len}} {unit}, {{eta}} left"
+                "{{bar:30}} {{pos}} of {{len}} {unit}, {{eta}} left  {{wide_msg}}"
             ));
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
             bar.with_elapsed(elapsed)

@@ -9,6 +9,7 @@
 mod captures;
 mod endpoints;
 mod error;
+mod live;
 mod outcome;
 mod process;
 mod processes;
@@ -24,8 +25,10 @@ use emulator::{Clock, Controls, Emulator, EmulatorError, Testbed};
 use endpoints::NoCalls;
 pub use endpoints::{CallEndpoints, CallRecords};
 use experiment::{Cell, find_host};
+pub use live::LinkNow;
+use live::Live;
 use net::{HostId, Network, NetworkConfig};
-use processes::ProcessPlan;
+use processes::{ProcessPlan, Watched};
 use recorder::Recorder;
 use server::since_1970;
 use sim::{Recording, RunError, Scenario};
@@ -52,8 +55,8 @@ pub struct Emulation<'a> {
     pub cancel: &'a AtomicBool,
     /// Called with each line that a program writes.
     pub output: &'a (dyn Fn(&OutputLine<'_>) + Sync),
-    /// Called about once a second with the elapsed time of the run.
-    pub progress: &'a dyn Fn(Duration),
+    /// Called about once a second with the elapsed time of the run and what its links carry.
+    pub progress: &'a dyn Fn(Duration, &[LinkNow]),
 }
 
 /// A command and its host.
@@ -106,7 +109,8 @@ impl Emulation<'_> {
         let end = Time::ZERO + length;
         let captures = self.captures.map(|folder| Captures::open(folder, &names));
         let captures = captures.transpose().map_err(EmulationError::from)?;
-        let mut recorder = Recorder::new(&names, end, captures);
+        let live = Arc::new(Live::default());
+        let mut recorder = Recorder::new(&names, end, captures, Arc::clone(&live));
         prepare(&testbed, &scenario)?;
         let mut running = plan.start_servers(&testbed, self)?;
         if let Err(error) = endpoints.start(&testbed, self.cancel) {
@@ -129,7 +133,8 @@ impl Emulation<'_> {
             // Stops the loop also if the code below panics.
             let stops = Stops(&stop);
             let over = || loop_.is_finished() || self.cancel.load(Ordering::Relaxed);
-            let ended = running.run(&testbed, (clock, end), foreground, over, endpoints, self);
+            let watched = Watched { clock, end, live: &live };
+            let ended = running.run(&testbed, watched, foreground, over, endpoints, self);
             let gone = endpoints.stop();
             let ended = ended.and_then(|exit| gone.map(|()| exit));
             drop(stops);

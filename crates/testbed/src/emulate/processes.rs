@@ -1,5 +1,6 @@
 //! The programs of a run: each is started and stopped at its time.
 
+use super::live::Live;
 use super::process::{ExitReason, OutputLine, Process, ProgramExit, command};
 use super::{CallEndpoints, Emulation, EmulationError, HostCommand, host};
 use emulator::{Clock, Testbed};
@@ -122,6 +123,14 @@ fn listens(testbed: &Testbed, server: &Program) -> bool {
     port(server).is_none_or(|port| testbed.host(server.host).listens(port))
 }
 
+/// The time of a run, and what its links carry.
+#[derive(Clone, Copy)]
+pub(super) struct Watched<'a> {
+    pub(super) clock: Clock,
+    pub(super) end: Time,
+    pub(super) live: &'a Live,
+}
+
 /// The running programs of a run.
 pub(super) struct RunningProcesses {
     processes: Vec<Process>,
@@ -148,7 +157,7 @@ impl RunningProcesses {
     pub(super) fn run<E: CallEndpoints>(
         &mut self,
         testbed: &Testbed,
-        (clock, end): (Clock, Time),
+        Watched { clock, end, live }: Watched<'_>,
         foreground: Option<(HostId, &HostCommand)>,
         over: impl Fn() -> bool,
         endpoints: &mut E,
@@ -173,7 +182,7 @@ impl RunningProcesses {
             }
             tick += 1;
             if tick % PROGRESS_TICKS == 0 {
-                (emulation.progress)(clock.now().saturating_since(Time::ZERO));
+                (emulation.progress)(clock.now().saturating_since(Time::ZERO), &live.now());
             }
             sleep(TICK);
         }

@@ -2,35 +2,40 @@
 //! packet captures.
 
 use super::captures::Captures;
+use super::live::{Columns, Live};
 use emulator::Observer;
 use net::{Direction, HostId, LinkId, Network};
 use sim::Sampler;
 use sim::recording::{StreamKind, StreamRecord};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use units::Time;
 
 /// Collects the records of the links.
 pub(super) struct Recorder {
-    lines: Vec<(HostId, Direction, Sampler)>,
+    lines: Vec<(LinkId, String, Sampler)>,
+    live: Arc<Live>,
     pub(super) captures: Option<Captures>,
     /// Hosts that sent a packet over the MTU.
     pub(super) refused: BTreeSet<HostId>,
 }
 
 impl Recorder {
-    /// Records the links of these hosts until `end`.
-    pub(super) fn new(hosts: &[String], end: Time, captures: Option<Captures>) -> Self {
+    /// Records the links of these hosts until `end`, and shows them `live`.
+    pub(super) fn new(
+        hosts: &[String],
+        end: Time,
+        captures: Option<Captures>,
+        live: Arc<Live>,
+    ) -> Self {
         let lines = (0..).map(HostId).zip(hosts).flat_map(|(id, host)| {
             Direction::ALL.map(|direction| {
-                let sampler = Sampler::new(
-                    format!("{host}.{direction}"),
-                    StreamKind::Line,
-                    (Time::ZERO, end),
-                );
-                (id, direction, sampler)
+                let name = format!("{host}.{direction}");
+                let sampler = Sampler::new(name.clone(), StreamKind::Line, (Time::ZERO, end));
+                (LinkId { host: id, direction }, name, sampler)
             })
         });
-        Self { lines: lines.collect(), captures, refused: BTreeSet::new() }
+        Self { lines: lines.collect(), live, captures, refused: BTreeSet::new() }
     }
 
     /// The records, cut at the end of the run.
@@ -47,10 +52,15 @@ impl Recorder {
 
 impl Observer for Recorder {
     fn sample(&mut self, at: Time, network: &Network) {
-        for (host, direction, sampler) in &mut self.lines {
+        for (link, name, sampler) in &mut self.lines {
+            let mut columns = Columns::default();
             sampler.sample(at, |show| {
-                network.show(LinkId { host: *host, direction: *direction }, at, show);
+                network.show(*link, at, &mut |name, value| {
+                    columns.take(name, value);
+                    show(name, value);
+                });
             });
+            self.live.take(name, *link, at, columns);
         }
     }
 

@@ -23,6 +23,9 @@ use testbed::emulate::{
 };
 use units::Seed;
 
+/// The links whose rates the progress shows at most: they share one line.
+const MAX_LINKS: usize = 3;
+
 /// Makes one run of a cell in real time.
 type MakeRun<'a> = &'a dyn Fn(&Emulation<'_>, &Cell, Seed) -> Result<Emulated, Box<dyn Error>>;
 
@@ -242,7 +245,11 @@ impl Session<'_> {
                     progress.line(&output_line(line));
                 }
             },
-            progress: &|since| progress.show(whole(since), length),
+            progress: &|since, links| {
+                let shown: Vec<String> =
+                    links.iter().take(MAX_LINKS).map(ToString::to_string).collect();
+                progress.show_with(whole(since), length, &shown.join("; "));
+            },
         };
         let made = (self.kind.make)(&emulation, cell, job.seed);
         progress.finish();
