@@ -1,18 +1,98 @@
 //! The queues of an experiment as tc commands, for a real gateway.
 
 use super::Cell;
-use net::{Direction, LineConfig, QueueConfig, RateConfig};
-use units::Bitrate;
+use net::{Direction, HostId, LineConfig, QueueConfig, RateConfig};
+use std::fmt::Display;
+use std::net::Ipv4Addr;
+use units::{Bitrate, Ratio};
 
 /// A queue of an experiment as tc commands.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct GatewayQueue {
     /// The line: `alice.up`.
     pub line: String,
     /// The line's rate; `None` if the line has none or the queue shapes.
     pub rate: Option<Bitrate>,
-    /// The tc commands, one per line.
+    /// The tc commands, one per line. They replace what the device has.
     pub tc: String,
+    /// The tc command that restores what the device had by default.
+    pub undo: String,
+    /// The versions of Linux and of tc that the queue needs; `None`: any that is still in use.
+    pub needs: Option<&'static str>,
+    /// The hosts whose addresses the commands name, which are other ones at the gateway.
+    pub hosts: Vec<(Ipv4Addr, String)>,
+    /// The queue.
+    queue: QueueConfig,
+}
+
+/// Why a queue cannot be configured with sqm-scripts.
+#[derive(Debug, thiserror::Error)]
+pub enum SqmError {
+    /// sqm-scripts do not have the discipline.
+    #[error("sqm-scripts have no {queue}; they have fq_codel and cake")]
+    Discipline {
+        /// The first word of the discipline.
+        queue: String,
+    },
+    /// sqm-scripts shape always.
+    #[error("{line} has no rate, and sqm-scripts shape; give the line a rate")]
+    NoRate {
+        /// The line.
+        line: String,
+    },
+}
+
+impl GatewayQueue {
+    /// The commands of UCI that configure sqm-scripts on an OpenWrt router for this queue
+    /// (`/etc/config/sqm`, OpenWrt user guide, 'SQM configuration'): the line shaped at `share` of
+    /// its rate, or at the rate of the queue itself. sqm-scripts choose the other parameters. `dev`
+    /// is the name of the device as a word of the shell.
+    ///
+    /// # Errors
+    /// If sqm-scripts do not have the queue, or the line has no rate.
+    pub fn sqm(&self, dev: &str, share: Ratio) -> Result<String, SqmError> {
+        let words = self.queue.to_string();
+        let (qdisc, script) = match &self.queue {
+            QueueConfig::FqCodel(_) => ("fq_codel", "simplest.qos"),
+            QueueConfig::Cake(_) if words.contains("diffserv") => ("cake", "layer_cake.qos"),
+            QueueConfig::Cake(_) => ("cake", "piece_of_cake.qos"),
+            other => {
+                let queue = match other {
+                    QueueConfig::Htb(_) => "htb",
+                    QueueConfig::Tbf(_) => "tbf",
+                    _ => words.split_whitespace().next().unwrap_or_default(),
+                };
+                return Err(SqmError::Discipline { queue: queue.to_owned() });
+            }
+        };
+        let rate = self
+            .rate
+            .map(|rate| Bitrate::from_bps_f64(rate.as_bps_f64() * share.as_f64()))
+            .or(match &self.queue {
+                QueueConfig::Cake(cake) => cake.bandwidth,
+                _ => None,
+            });
+        let Some(rate) = rate else { return Err(SqmError::NoRate { line: self.line.clone() }) };
+        let kbps = rate.as_bps() / 1000;
+        let (upload, download) = if self.line.ends_with(".down") { (0, kbps) } else { (kbps, 0) };
+        let set = |option: &str, value: &dyn Display| format!("uci set sqm.weir.{option}={value}");
+        let lines = [
+            "uci set sqm.weir=queue".to_owned(),
+            set("interface", &dev),
+            set("upload", &upload),
+            set("download", &download),
+            set("qdisc", &qdisc),
+            set("script", &script),
+            set("linklayer", &"none"),
+            set("enabled", &1),
+            "uci commit sqm".to_owned(),
+            "/etc/init.d/sqm restart".to_owned(),
+        ];
+        Ok(lines.join("\n"))
+    }
+
+    /// The commands of UCI that remove what [`Self::sqm`] configures.
+    pub const SQM_UNDO: &str = "uci delete sqm.weir\nuci commit sqm\n/etc/init.d/sqm restart";
 }
 
 impl Cell {
@@ -25,11 +105,21 @@ impl Cell {
                 Some((format!("{}.{direction}", host.name), host.access.line(direction)?))
             })
         });
-        lines.filter_map(|(name, line)| gateway_queue(name, line, dev)).collect()
+        let hosts: Vec<(Ipv4Addr, String)> = (0..)
+            .map(HostId)
+            .zip(&self.scenario.network.hosts)
+            .map(|(id, host)| (id.address(), host.name.clone()))
+            .collect();
+        lines.filter_map(|(name, line)| gateway_queue(name, line, dev, &hosts)).collect()
     }
 }
 
-fn gateway_queue(name: String, line: &LineConfig, dev: &str) -> Option<GatewayQueue> {
+fn gateway_queue(
+    name: String,
+    line: &LineConfig,
+    dev: &str,
+    hosts: &[(Ipv4Addr, String)],
+) -> Option<GatewayQueue> {
     let rate = match &line.rate {
         RateConfig::Scheduled(schedule) => schedule.values().next(),
         RateConfig::Trace(trace) => Some(trace.mean_rate()),
@@ -42,7 +132,12 @@ fn gateway_queue(name: String, line: &LineConfig, dev: &str) -> Option<GatewayQu
         queue => queue.clone(),
     };
     let rate = rate.filter(|_| !queue.shapes());
-    Some(GatewayQueue { line: name, rate, tc: queue.script(dev) })
+    let tc = queue.gateway_script(dev);
+    let named = hosts.iter().filter(|(address, _)| tc.contains(&format!(" {address}/")));
+    let hosts = named.cloned().collect();
+    let undo = format!("tc qdisc del dev {dev} root");
+    let needs = queue.needs();
+    Some(GatewayQueue { line: name, rate, tc, undo, needs, hosts, queue })
 }
 
 #[cfg(test)]
@@ -63,11 +158,11 @@ mod tests {
         assert_eq!(
             shown,
             [
-                ("a.up", true, "tc qdisc add dev ppp0 root handle 1: bfifo limit 18750"),
+                ("a.up", true, "tc qdisc replace dev ppp0 root bfifo limit 18750"),
                 (
                     "a.down",
                     false,
-                    "tc qdisc add dev ppp0 root handle 1: tbf rate 1Mbit burst 5000 limit 9000"
+                    "tc qdisc replace dev ppp0 root tbf rate 1Mbit burst 5000 limit 9000"
                 ),
             ]
         );

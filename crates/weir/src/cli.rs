@@ -313,7 +313,10 @@ pub(crate) struct Control {
 #[command(after_help = "\
 Examples:
   weir tc janczukowicz-2017/adsl-com --set 'host.alice.up.queue=fq_codel target 5ms'
-  weir tc my-experiment.toml --line alice.up --dev ppp0 | sudo sh")]
+  weir tc my-experiment.toml --line alice.up --dev ppp0 | sudo sh
+  weir tc my-experiment.toml --line alice.up --dev ppp0 --batch | sudo tc -batch -
+  weir tc my-experiment.toml --undo --dev ppp0 | sudo sh        the way back
+  weir tc my-experiment.toml --openwrt --dev pppoe-wan          as settings of sqm-scripts")]
 pub(crate) struct Tc {
     /// An experiment's name (see 'weir list') or file
     #[arg(value_name = "NAME|FILE")]
@@ -324,6 +327,18 @@ pub(crate) struct Tc {
     /// The device of the gateway in the printed tc commands
     #[arg(long, value_name = "NAME", default_value = "eth0")]
     pub(crate) dev: Device,
+    /// Print the commands without 'tc', for 'tc -batch -'
+    #[arg(long, conflicts_with_all = ["openwrt", "undo"])]
+    pub(crate) batch: bool,
+    /// Print settings of sqm-scripts for OpenWrt; only for fq_codel and cake
+    #[arg(long)]
+    pub(crate) openwrt: bool,
+    /// Per cent of the line's rate at which sqm-scripts shape
+    #[arg(long, value_name = "PERCENT", default_value_t = 95, requires = "openwrt", value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub(crate) share: u32,
+    /// Print the command that restores the device's own queue
+    #[arg(long)]
+    pub(crate) undo: bool,
     /// Change a value of the experiment; VALUE is TOML or plain text; repeatable
     #[arg(long, value_name = "KEY=VALUE", value_parser = key_value)]
     pub(crate) set: Vec<(String, String)>,

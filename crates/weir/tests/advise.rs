@@ -108,7 +108,7 @@ fn the_best_is_named_with_what_it_costs_and_its_lines_of_tc() {
     in_folder(folder.path(), &args).assert().success().stdout(
         contains("Best: fq_codel, FQ-CoDel: one CoDel queue per flow")
             .and(contains("upload: "))
-            .and(contains("tc qdisc add dev ppp0 root handle 1: fq_codel"))
+            .and(contains("tc qdisc replace dev ppp0 root fq_codel"))
             .and(contains("the call passes no LTE network")),
     );
     let page = fs::read_to_string(folder.path().join("page.html")).unwrap();

@@ -531,10 +531,20 @@ fn a_pasted_script_of_tc_runs_as_it_stands_and_is_written_back() {
     let written = weir(&["tc", path.to_str().unwrap(), "--dev", "ppp0"]).assert().success();
     let written = String::from_utf8(written.get_output().stdout.clone()).unwrap();
     assert!(
-        written.starts_with("# alice.up\ntc qdisc add dev ppp0 root handle 1: htb default 30"),
+        written.starts_with(
+            "# alice.up\ntc qdisc replace dev ppp0 root pfifo\n\
+             tc qdisc replace dev ppp0 root handle 1: htb default 30"
+        ),
         "{written}"
     );
-    assert!(written.contains("u32 match ip dsfield 0x88 0xfc flowid 1:10"), "{written}");
+    for protocol in ["ip", "ipv6"] {
+        let field = if protocol == "ip" { "ip dsfield" } else { "ip6 priority" };
+        let filter = format!("u32 match {field} 0x88 0xfc flowid 1:10");
+        let has =
+            |line: &str| line.contains(&format!("protocol {protocol} ")) && line.ends_with(&filter);
+        assert!(written.lines().any(has), "{written}");
+    }
+    assert!(written.ends_with("\n# back: tc qdisc del dev ppp0 root\n"), "{written}");
     weir(&["tc", path.to_str().unwrap(), "--line", "bob.up"])
         .assert()
         .code(2)
@@ -559,8 +569,11 @@ fn a_device_is_a_name_of_linux_and_one_word_of_the_shell() {
             command.assert().code(2).stdout(is_empty()).stderr(message);
         }
     }
-    tc("eth0;reboot").assert().success().stdout(contains("tc qdisc add dev 'eth0;reboot' root"));
-    tc("br-lan.7").assert().success().stdout(contains("tc qdisc add dev br-lan.7 root"));
+    tc("eth0;reboot")
+        .assert()
+        .success()
+        .stdout(contains("tc qdisc replace dev 'eth0;reboot' root"));
+    tc("br-lan.7").assert().success().stdout(contains("tc qdisc replace dev br-lan.7 root"));
 }
 
 #[test]

@@ -79,7 +79,7 @@ fn what_tc_prints_of_a_strategy_is_read_again() {
         assert_eq!(queues.len(), 2);
         for queue in queues {
             let read: net::QueueConfig = queue.tc.parse().unwrap();
-            assert_eq!(read.script("ppp0"), queue.tc, "{more}");
+            assert_eq!(read.gateway_script("ppp0"), queue.tc, "{more}");
         }
     }
 }

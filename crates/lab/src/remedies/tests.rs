@@ -116,7 +116,7 @@ fn the_lines_of_tc_mean_the_queue_that_was_judged() {
                         .all(|line| line.starts_with("tc ") && line.contains("dev ppp0"))
                 );
                 let read: QueueConfig = queue.tc.parse().unwrap();
-                assert_eq!(read.script("ppp0"), queue.tc);
+                assert_eq!(read.gateway_script("ppp0"), queue.tc);
             }
         }
     }
@@ -280,7 +280,7 @@ fn the_table_and_the_picture_have_every_remedy_and_the_words_the_best() {
     );
     let rows = section.table.unwrap().rows;
     assert_eq!(rows.iter().map(|row| row[0].as_str()).collect::<Vec<_>>(), ["home.up"]);
-    assert!(rows[0][1].starts_with("tc qdisc add dev ppp0 root"));
+    assert!(rows[0][1].starts_with("tc qdisc replace dev ppp0 root"));
 }
 
 #[test]

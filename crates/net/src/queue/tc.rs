@@ -63,6 +63,30 @@ impl QueueConfig {
         script::write(self, dev)
     }
 
+    /// The `tc` commands that put this queue on the device of a gateway, whatever it has now: run
+    /// twice they do the same, and they draw no warning. Filters of IPv4 by DSCP, protocol or port
+    /// are written for IPv6 too. `tc qdisc del dev DEV root` is the way back.
+    #[must_use]
+    pub fn gateway_script(&self, dev: &str) -> String {
+        script::write_gateway(self, dev)
+    }
+
+    /// The versions that a discipline of this queue needs: Linux, and iproute2 of the same version,
+    /// whose tc knows the parameters. `None`: any that is still in use.
+    #[must_use]
+    pub fn needs(&self) -> Option<&'static str> {
+        match self {
+            // Linux `net/sched/sch_dualpi2.c`, `net/sched/sch_cake.c`.
+            Self::DualPi2(_) => Some("Linux 6.17 and tc of iproute2 6.17"),
+            Self::Cake(_) => Some("Linux 4.19 and tc of iproute2 4.19"),
+            Self::Tbf(tbf) => tbf.child.as_ref().and_then(Self::needs),
+            Self::Htb(htb) => {
+                htb.classes.iter().filter_map(|class| class.leaf.as_ref()).find_map(Self::needs)
+            }
+            _ => None,
+        }
+    }
+
     /// Parses a discipline without classes.
     pub(super) fn read(words: &[&str], units: UnitSystem) -> Result<Self, QueueConfigError> {
         let Some(&kind) = words.first() else {

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::output::{Output, Rows};
 use experiment::Experiment;
 use lab::runner::{Job, Outcome, RunCache, Runner};
-use metrics::{StreamSummary, Unit, condensed, mean, summary};
+use metrics::{Estimate, StreamSummary, Unit, condensed, summary};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::path::Path;
@@ -134,7 +134,9 @@ fn print(
     cells: &[Vec<Vec<StreamSummary>>],
 ) -> Result<(), Failure> {
     let words = if experiment.runs == 1 { "run" } else { "runs" };
-    let seeds = format!("{} {words} per cell, seeds from {}", experiment.runs, experiment.seed);
+    let what = if experiment.runs == 1 { "" } else { "; mean ± 95 % interval" };
+    let seeds =
+        format!("{} {words} per cell, seeds from {}{what}", experiment.runs, experiment.seed);
     out.line(format_args!("{}: {} ({seeds})", experiment.name, experiment.title))?;
     for (cell, runs) in experiment.cells().iter().zip(cells) {
         if runs.is_empty() {
@@ -147,6 +149,14 @@ fn print(
         out.table(&streams_table(runs))?;
     }
     Ok(())
+}
+
+/// The mean with half the width of its 95 % confidence interval, if there are several runs.
+fn estimated(unit: Unit, estimate: &Estimate) -> String {
+    let mean = shown(unit, estimate.mean);
+    let interval = estimate.half_width.map(|half| format!(" ± {}", unit.show(half)));
+    let note = estimate.incomplete().map(|note| format!(" ({note})"));
+    format!("{mean}{}{}", interval.unwrap_or_default(), note.unwrap_or_default())
 }
 
 /// The means over the runs, one row per stream.
@@ -171,11 +181,7 @@ pub(super) fn streams_table(runs: &[Vec<StreamSummary>]) -> Rows {
                     .map(|(_, _, value)| *value)
             };
             let values: Vec<f64> = runs.iter().filter_map(of).collect();
-            if values.iter().any(|value| value.is_finite()) {
-                unit.show(mean(&values))
-            } else {
-                "–".to_owned()
-            }
+            estimated(*unit, &Estimate::of(&values))
         };
         rows.add(std::iter::once(stream.stream.clone()).chain(columns.iter().map(show)));
     }

@@ -156,7 +156,7 @@ impl HtbClass {
     }
 
     /// The bytes that it may send per round.
-    pub(super) fn quantum(&self, r2q: u32) -> Bytes {
+    pub(in crate::queue) fn quantum(&self, r2q: u32) -> Bytes {
         let [least, most] = QUANTUM;
         let computed = self.rate.as_bps() / 8 / u64::from(r2q.max(1));
         self.quantum.unwrap_or(Bytes::new(computed.clamp(least, most)))

@@ -14,7 +14,7 @@ mod tree;
 mod write;
 
 pub(super) use lines::is_script;
-pub(super) use write::write;
+pub(super) use write::{write, write_gateway};
 
 use super::QueueConfig;
 use super::error::QueueConfigError;

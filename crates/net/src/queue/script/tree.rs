@@ -61,6 +61,9 @@ impl Tree {
     fn qdisc(&mut self, line: usize, statement: &Statement<'_>) -> Result<(), QueueConfigError> {
         let parent = match (statement.root, statement.parent) {
             (true, None) => {
+                if statement.replace {
+                    self.qdiscs.clear();
+                }
                 if let Some(root) = self.qdiscs.first() {
                     return wrong(format!(
                         "there is a root already, in line {}; write 'parent …'",

@@ -1,28 +1,109 @@
 //! Writes a tree of disciplines as `tc` commands.
 
 use super::super::QueueConfig;
-use super::super::filter::Filter;
+use super::super::filter::{Field, Filter};
 use std::fmt::Write;
 
 /// The commands; the disciplines are numbered from 1.
 pub(in super::super) fn write(config: &QueueConfig, dev: &str) -> String {
-    let mut writer = Writer { dev, majors: 0, text: String::new() };
+    let mut writer = Writer { dev, replaces: false, majors: 0, text: String::new() };
     writer.qdisc(config, "root");
-    writer.text.truncate(writer.text.trim_end().len());
-    writer.text
+    writer.finish()
+}
+
+/// The commands for a device that has disciplines already: they replace what is there, however
+/// often they are run, and draw no warning of the kernel. Filters for IPv4 that name no address
+/// stand for IPv6 too.
+pub(in super::super) fn write_gateway(config: &QueueConfig, dev: &str) -> String {
+    let mut writer = Writer { dev, replaces: true, majors: 0, text: String::new() };
+    let has_children = match config {
+        QueueConfig::Htb(_) => true,
+        QueueConfig::Tbf(tbf) => tbf.child.is_some(),
+        _ => false,
+    };
+    match config {
+        _ if has_children => {
+            // Removes a tree that is there, whose classes would be in the way. Fails on no device.
+            writer.command("qdisc replace", format_args!("root pfifo"));
+            let tree = for_gateway(config);
+            writer.qdisc(&tree, "root");
+        }
+        // Without a handle, because a handle that is there with another discipline is refused.
+        single => writer.command("qdisc replace", format_args!("root {single}")),
+    }
+    writer.finish()
+}
+
+/// The tree with the quantum of each HTB class written out as the kernel computes it (it warns of
+/// what it clamps, Linux `net/sched/sch_htb.c`, `htb_change_class`), and with filters for IPv6.
+fn for_gateway(config: &QueueConfig) -> QueueConfig {
+    let mut config = config.clone();
+    match &mut config {
+        QueueConfig::Htb(htb) => {
+            add_ipv6(&mut htb.filters);
+            for class in &mut htb.classes {
+                class.quantum = Some(class.quantum(htb.r2q));
+                add_ipv6(&mut class.filters);
+                if let Some(leaf) = &mut class.leaf {
+                    *leaf = for_gateway(leaf);
+                }
+            }
+        }
+        QueueConfig::Tbf(tbf) => {
+            if let Some(child) = &mut tbf.child {
+                *child = for_gateway(child);
+            }
+        }
+        _ => {}
+    }
+    config
+}
+
+/// Adds to each filter for IPv4 without addresses the same for IPv6, unless there are filters for
+/// IPv6. Filters of one priority have one protocol (Linux `net/sched/cls_api.c`), so these come
+/// after all others.
+fn add_ipv6(filters: &mut Vec<Filter>) {
+    if filters.iter().any(|filter| filter.ipv6 != Some(false)) {
+        return;
+    }
+    let last = filters.iter().map(|filter| filter.prio).max().unwrap_or_default();
+    let address = |filter: &Filter| {
+        filter.matches.iter().any(|one| matches!(one.field, Field::Src | Field::Dst))
+    };
+    let twins = filters.iter().filter(|filter| !address(filter)).map(|filter| Filter {
+        prio: last.saturating_add(filter.prio),
+        ipv6: Some(true),
+        ..filter.clone()
+    });
+    let twins: Vec<Filter> = twins.collect();
+    filters.extend(twins);
 }
 
 struct Writer<'a> {
     dev: &'a str,
+    /// Whether the discipline at the root replaces another.
+    replaces: bool,
     majors: u16,
     text: String,
 }
 
 impl Writer<'_> {
+    fn finish(mut self) -> String {
+        self.text.truncate(self.text.trim_end().len());
+        self.text
+    }
+
     fn line(&mut self, object: &str, rest: std::fmt::Arguments<'_>) {
+        // The first discipline is at the root.
+        let replaces = self.replaces && object == "qdisc" && self.majors == 1;
+        self.command(&format!("{object} {}", if replaces { "replace" } else { "add" }), rest);
+    }
+
+    /// `tc WHAT dev DEV REST`.
+    fn command(&mut self, what: &str, rest: std::fmt::Arguments<'_>) {
         let dev = self.dev;
         // Writing to a string cannot fail.
-        let _ = writeln!(self.text, "tc {object} add dev {dev} {rest}");
+        let _ = writeln!(self.text, "tc {what} dev {dev} {rest}");
     }
 
     fn qdisc(&mut self, config: &QueueConfig, at: &str) {
