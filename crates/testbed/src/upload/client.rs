@@ -231,7 +231,11 @@ impl ActiveUpload<'_> {
             && let TcpSource::Finite(bytes) = self.client.source
             && self.written >= bytes.get()
         {
-            self.stream.shutdown(Shutdown::Write)?;
+            match self.stream.shutdown(Shutdown::Write) {
+                // The server has ended the connection already; its answer is still to be read.
+                Err(error) if error.kind() == io::ErrorKind::NotConnected => {}
+                done => done?,
+            }
             self.closed = true;
         }
         Ok(())

@@ -49,12 +49,23 @@ fn beside_a_server_with<T>(limits: Limits, work: impl FnOnce(u16) -> T) -> (T, V
     };
     let result = std::thread::scope(|scope| {
         let thread = scope.spawn(|| serve(&server, &stop, &tell));
+        // Also if an assertion of the work fails: the scope waits for the server.
+        let stops = Stops(&stop);
         let result = work(port());
-        stop.store(true, Ordering::Relaxed);
+        drop(stops);
         thread.join().unwrap().unwrap();
         result
     });
     (result, lines.into_inner().unwrap())
+}
+
+/// Stops the server when dropped.
+struct Stops<'a>(&'a AtomicBool);
+
+impl Drop for Stops<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 fn run(client: &Client) -> (Result<Outcome, UploadError>, Vec<UploadLine>) {
