@@ -4,7 +4,7 @@ use super::files::Files;
 use super::schedule::read_schedule;
 use super::values::parse_queue;
 use document::{Fault, Node, Reader, Value, read as read_value};
-use net::{JitterConfig, LineConfig, LossConfig, RateConfig, Schedule, Trace};
+use net::{JitterConfig, LineConfig, LossConfig, QueueConfig, RateConfig, Schedule, Trace};
 use std::sync::Arc;
 use units::{Bitrate, Bytes, Ratio};
 
@@ -39,8 +39,27 @@ pub(super) fn read(node: &Node, path: &str, files: &Files) -> Result<LineConfig,
     if let Some(words) = table.optional::<String>("queue")? {
         config.queue = parse_queue(&words).map_err(|problem| table.problem("queue", problem))?;
     }
+    config.shaper = shaper(&mut table)?;
+    config.overhead = table.or("overhead", Bytes::ZERO)?;
+    let is_serial = config.burst.is_none() && !matches!(config.rate, RateConfig::Unlimited);
+    if config.overhead > Bytes::ZERO && !is_serial {
+        let reason = "only a line that sends one packet after the other has overhead";
+        return Err(table.fault("overhead", reason, "write 'rate' too, without 'burst'"));
+    }
     table.finish()?;
     Ok(config)
+}
+
+/// The shaper of another device.
+fn shaper(table: &mut Reader<'_>) -> Result<Option<QueueConfig>, Fault> {
+    let Some(words) = table.optional::<String>("shaper")? else { return Ok(None) };
+    let queue = parse_queue(&words).map_err(|problem| table.problem("shaper", problem))?;
+    if queue.shapes() {
+        return Ok(Some(queue));
+    }
+    let reason = "the queue does not shape, so no packet waits in it but in the line behind it";
+    let suggestion = "write a discipline with a rate below that of the line: cake bandwidth RATE, tbf rate RATE, or htb";
+    Err(table.fault("shaper", reason, suggestion))
 }
 
 fn rate(node: &Node, path: &str, files: &Files) -> Result<RateConfig, Fault> {
@@ -121,6 +140,29 @@ mod tests {
             "title = \"t\"\nduration = \"9s\"\n[host.a]\nup = {{ loss = {loss} }}\n[host.b]\n[call.c]\nfrom = \"a\"\nto = \"b\"\n"
         );
         Experiment::parse(&text, "x.toml").map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_shaper_must_shape_and_overhead_needs_a_serial_line() {
+        let with = |keys: &str| {
+            let text = format!(
+                "title = \"t\"\nduration = \"9s\"\n[host.a]\nup = {{ {keys} }}\n[host.b]\n[call.c]\nfrom = \"a\"\nto = \"b\"\n"
+            );
+            Experiment::parse(&text, "x.toml").map(|_| ()).map_err(|error| error.to_string())
+        };
+        with("rate = \"1Mbit/s\", shaper = \"cake bandwidth 950kbit\", overhead = \"34B\"")
+            .unwrap();
+        for (keys, reason) in [
+            ("rate = \"1Mbit/s\", shaper = \"fq_codel\"", "shaper: the queue does not shape"),
+            ("overhead = \"34B\"", "overhead: only a line that sends one packet after the other"),
+            (
+                "rate = \"1Mbit/s\", burst = \"9kB\", overhead = \"34B\"",
+                "overhead: only a line that sends one packet after the other",
+            ),
+        ] {
+            let error = with(keys).unwrap_err();
+            assert!(error.starts_with(&format!("x.toml:4: host.a.up.{reason}")), "{error}");
+        }
     }
 
     #[test]

@@ -25,6 +25,16 @@ pub struct LineConfig {
     pub loss: LossConfig,
     /// The queue in front of the line.
     pub queue: QueueConfig,
+    /// A shaper in another device: for packets that go up in front of the line, as in a home
+    /// gateway before its modem; for packets that come down behind it, as on an ifb device. `None`:
+    /// there is none. A discipline that does not shape passes all packets on at once.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub shaper: Option<QueueConfig>,
+    /// What the line sends in addition to each packet, such as the header of PPPoE and the frame of
+    /// the modem (tc-stab(8)). Queues do not count it. Without effect on a token bucket and on a
+    /// line of unlimited rate.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_none"))]
+    pub overhead: Bytes,
 }
 
 impl Default for LineConfig {
@@ -36,19 +46,23 @@ impl Default for LineConfig {
             jitter: JitterConfig::None,
             loss: LossConfig::None,
             queue: QueueConfig::default(),
+            shaper: None,
+            overhead: Bytes::ZERO,
         }
     }
 }
 
 impl LineConfig {
-    /// Whether packets can wait for the line: its rate is limited, or its queue shapes.
+    /// Whether packets can wait for the line: its rate is limited, its queue shapes, or it has a
+    /// shaper.
     #[must_use]
     pub fn is_limited(&self) -> bool {
-        !matches!(self.rate, RateConfig::Unlimited) || self.queue.shapes()
+        !matches!(self.rate, RateConfig::Unlimited) || self.queue.shapes() || self.shaper.is_some()
     }
 
     /// The most bytes of a flow that can wait for the line; `None` if nothing waits or the queue
     /// has no limit. A limit in time is taken at the rate of the beginning, or at a trace's mean.
+    /// With a shaper, the bytes that can wait there.
     #[must_use]
     pub fn buffer(&self) -> Option<Bytes> {
         let rate = match &self.rate {
@@ -56,8 +70,16 @@ impl LineConfig {
             RateConfig::Scheduled(rate) => Some(rate.at(Time::ZERO)),
             RateConfig::Trace(trace) => Some(trace.mean_rate()),
         };
-        self.is_limited().then(|| self.queue.buffer(rate))?
+        let queue = self.shaper.as_ref().filter(|shaper| shaper.shapes()).unwrap_or(&self.queue);
+        self.is_limited().then(|| queue.buffer(rate))?
     }
+}
+
+/// Whether there is no overhead, which then is not written: stores of before have none.
+#[cfg(feature = "serde")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_none(overhead: &Bytes) -> bool {
+    *overhead == Bytes::ZERO
 }
 
 /// The limit of a line's rate.

@@ -1,12 +1,12 @@
 //! One direction of a wired access: random loss, then a queue, then the server or a token bucket,
-//! then propagation.
+//! then propagation; with a shaper of another device in front of the queue, or before propagation.
 
 use crate::accounting::{Accounting, Count, DropCounts};
 use crate::config::{Change, LineConfig, RateConfig};
 use crate::impair::{Jitter, Loss};
 use crate::link::{Bucket, DelayLine, Server};
-use crate::packet::{DropReason, Packet};
-use crate::queue::{Drops, Queue, Streams};
+use crate::packet::{Direction, DropReason, Packet};
+use crate::queue::{Drops, Queue, QueueConfig, Streams};
 use crate::schedule::Schedule;
 use units::{Bitrate, Bytes, Duration, Seed, Time};
 
@@ -19,6 +19,7 @@ pub(crate) trait Watch: Drops {
 /// One direction of a wired access. Its state is for records; controllers must not see it.
 pub struct Line {
     loss: Loss,
+    shaper: Option<Shaper>,
     queue: Queue,
     /// Whether the queue is a shaper: then packets wait even on a line of unlimited rate.
     shapes: bool,
@@ -42,12 +43,14 @@ pub struct Line {
 }
 
 impl Line {
-    pub(crate) fn new(config: &LineConfig, seed: Seed, name: &str) -> Self {
-        let server = Server::new(&config.rate);
+    pub(crate) fn new(config: &LineConfig, direction: Direction, seed: Seed, name: &str) -> Self {
+        let server = Server::new(&config.rate, config.overhead);
+        let shaper = |config| Shaper::new(config, direction, seed, name);
         let mut queue = Queue::new(&config.queue, &Streams::new(seed, &format!("{name}.queue")));
         queue.set_rate(server.first_rate().unwrap_or(Bitrate::MAX));
         Self {
             loss: Loss::new(&config.loss, seed.stream(&format!("{name}.loss"))),
+            shaper: config.shaper.as_ref().map(shaper),
             queue,
             shapes: config.queue.shapes(),
             server,
@@ -99,8 +102,16 @@ impl Line {
             watch.drop(packet, DropReason::RandomLoss);
             return None;
         }
+        if self.shaper.as_ref().is_some_and(|shaper| shaper.direction == Direction::Up) {
+            return self.shape(now, packet, watch);
+        }
+        self.admit(now, packet, watch)
+    }
+
+    /// Lets a packet into the queue of the line. Returns it if it leaves at once.
+    fn admit(&mut self, now: Time, packet: Packet, watch: &mut impl Watch) -> Option<Packet> {
         if self.server.is_unlimited() && !self.shapes && !self.waits() {
-            return self.propagate(now, packet);
+            return self.sent(now, packet, watch);
         }
         self.update_queue_rate(now);
         let mut counted = Counted { dropped: &mut self.dropped, drops: watch };
@@ -117,6 +128,39 @@ impl Line {
             self.serve(now, watch);
         }
         None
+    }
+
+    /// Lets a packet into the shaper. Returns one that leaves at once.
+    fn shape(&mut self, now: Time, packet: Packet, watch: &mut impl Watch) -> Option<Packet> {
+        let shaper = self.shaper.as_mut()?;
+        shaper.queue.enqueue(
+            now,
+            packet,
+            &mut Counted { dropped: &mut self.dropped, drops: watch },
+        );
+        self.release(now, watch)
+    }
+
+    /// Lets the next packet leave the shaper, if one may; returns a packet that leaves the line at
+    /// once.
+    fn release(&mut self, now: Time, watch: &mut impl Watch) -> Option<Packet> {
+        let shaper = self.shaper.as_mut()?;
+        let mut counted = Counted { dropped: &mut self.dropped, drops: watch };
+        let (packet, sojourn) = shaper.queue.dequeue(now, &mut counted)?;
+        shaper.sojourn = sojourn;
+        match shaper.direction {
+            Direction::Up => self.admit(now, packet, watch),
+            Direction::Down => self.propagate(now, packet),
+        }
+    }
+
+    /// A packet has been sent: it passes a shaper behind the line, or propagates. Returns a packet
+    /// that arrives at once.
+    fn sent(&mut self, now: Time, packet: Packet, watch: &mut impl Watch) -> Option<Packet> {
+        if self.shaper.as_ref().is_some_and(|shaper| shaper.direction == Direction::Down) {
+            return self.shape(now, packet, watch);
+        }
+        self.propagate(now, packet)
     }
 
     /// Whether a packet is in transmission or in the queue.
@@ -167,7 +211,7 @@ impl Line {
         };
         self.sojourn = sojourn;
         watch.departed(&packet, sojourn);
-        self.propagate(now, packet)
+        self.sent(now, packet, watch)
     }
 
     /// The size of the packet that leaves next; `None` if there is none, or the discipline cannot
@@ -191,6 +235,18 @@ impl Line {
     /// When [`Self::advance_server`] is due: a packet has been sent, the rate changes, or a packet
     /// may leave the queue.
     pub(crate) fn server_due(&self, now: Time) -> Option<Time> {
+        let line = self.line_due(now);
+        match &self.shaper {
+            None => line,
+            Some(shaper) => {
+                let due = shaper.queue.next_ready(now);
+                line.into_iter().chain(due).min()
+            }
+        }
+    }
+
+    /// When the server, the bucket or the queue of the line itself has something to do.
+    fn line_due(&self, now: Time) -> Option<Time> {
         match (&self.bucket, self.next_size()) {
             (Some(bucket), Some(size)) => bucket.due(now, size),
             _ if self.server.is_idle() => self.queue.next_ready(now),
@@ -205,6 +261,9 @@ impl Line {
 
     /// Performs the server's step that is due; returns a packet that arrives at once.
     pub(crate) fn advance_server(&mut self, now: Time, watch: &mut impl Watch) -> Option<Packet> {
+        if self.shaper.is_some() && self.line_due(now).is_none_or(|due| due > now) {
+            return self.release(now, watch);
+        }
         if self.bucket.is_some() {
             return self.pass(now, watch);
         }
@@ -214,7 +273,7 @@ impl Line {
         }
         let sent = self.server.advance(now)?;
         self.serve(now, watch);
-        self.propagate(now, sent)
+        self.sent(now, sent, watch)
     }
 
     /// Removes the packet that arrives now; `None` if none does.
@@ -224,10 +283,12 @@ impl Line {
         Some(packet)
     }
 
-    /// The packets in the queue, without the one in transmission and those in propagation.
+    /// The packets in the queue and in the shaper, without the one in transmission and those in
+    /// propagation.
     #[must_use]
     pub fn queued(&self) -> Count {
-        Count { packets: self.queue.packets() as u64, bytes: self.queue.bytes() }
+        let of = |queue: &Queue| Count { packets: queue.packets() as u64, bytes: queue.bytes() };
+        of(&self.queue) + self.shaper.as_ref().map(|shaper| of(&shaper.queue)).unwrap_or_default()
     }
 
     /// The current rate; `None` if it is unlimited. For a trace of opportunities, the mean over the
@@ -237,16 +298,21 @@ impl Line {
         self.server.rate(now)
     }
 
-    /// The sojourn time of the oldest packet in the queue; zero if the queue is empty.
+    /// The sojourn time of the oldest packet in the queue, plus that in the shaper; zero if both are
+    /// empty.
     #[must_use]
     pub fn head_sojourn(&self, now: Time) -> Duration {
-        self.queue.oldest().map_or(Duration::ZERO, |came| now.saturating_since(came))
+        let of = |queue: &Queue| {
+            queue.oldest().map_or(Duration::ZERO, |came| now.saturating_since(came))
+        };
+        of(&self.queue) + self.shaper.as_ref().map_or(Duration::ZERO, |shaper| of(&shaper.queue))
     }
 
-    /// The sojourn time of the packet that left the queue last.
+    /// The sojourn time of the packet that left the queue last, plus that of the packet that left
+    /// the shaper last.
     #[must_use]
     pub fn last_sojourn(&self) -> Duration {
-        self.sojourn
+        self.sojourn + self.shaper.as_ref().map_or(Duration::ZERO, |shaper| shaper.sojourn)
     }
 
     /// The packets dropped here for this reason.
@@ -275,17 +341,34 @@ impl Line {
     /// Passes the state of the line to `sink`, by name: rates in bit/s, times in seconds, sizes in
     /// bytes.
     pub fn show(&self, now: Time, sink: &mut dyn FnMut(&'static str, f64)) {
-        let dropped = self.dropped.total();
+        let (dropped, queued) = (self.dropped.total(), self.queued());
+        let waits = self.waits() || queued.packets > 0;
         sink("rate", self.server.rate(now).map_or(f64::INFINITY, Bitrate::as_bps_f64));
-        sink("queuedBytes", self.queue.bytes().get() as f64);
-        sink("queuedPackets", self.queue.packets() as f64);
-        sink("queueDelay", if self.waits() { self.sojourn.as_secs_f64() } else { 0.0 });
+        sink("queuedBytes", queued.bytes.get() as f64);
+        sink("queuedPackets", queued.packets as f64);
+        sink("queueDelay", if waits { self.last_sojourn().as_secs_f64() } else { 0.0 });
         sink("bytesIn", self.entered.bytes.get() as f64);
         sink("bytesOut", self.left.bytes.get() as f64);
         sink("packetsIn", self.entered.packets as f64);
         sink("packetsOut", self.left.packets as f64);
         sink("packetsDropped", dropped.packets as f64);
         sink("bytesDropped", dropped.bytes.get() as f64);
+    }
+}
+
+/// The shaper of another device in series with the line.
+struct Shaper {
+    /// Up: it is in front of the line's queue. Down: it is behind the line.
+    direction: Direction,
+    queue: Queue,
+    /// The sojourn time of the packet that left it last.
+    sojourn: Duration,
+}
+
+impl Shaper {
+    fn new(config: &QueueConfig, direction: Direction, seed: Seed, name: &str) -> Self {
+        let queue = Queue::new(config, &Streams::new(seed, &format!("{name}.shaper")));
+        Self { direction, queue, sojourn: Duration::ZERO }
     }
 }
 

@@ -92,14 +92,18 @@ fn any_line() -> impl Strategy<Value = LineConfig> {
         }),
     ];
     let burst = prop::option::of((1u64..9_000).prop_map(Bytes::new));
-    (rate, burst, jitter, loss, delay, any_queue()).prop_map(
-        |(rate, burst, jitter, loss, delay, queue)| LineConfig {
+    let shaper = prop::option::of(any_queue());
+    let overhead = (0u64..50).prop_map(Bytes::new);
+    (rate, burst, jitter, loss, delay, any_queue(), shaper, overhead).prop_map(
+        |(rate, burst, jitter, loss, delay, queue, shaper, overhead)| LineConfig {
             rate,
             burst,
             jitter,
             loss,
             delay,
             queue: queue.parse().unwrap(),
+            shaper: shaper.map(|words| words.parse().unwrap()),
+            overhead,
         },
     )
 }

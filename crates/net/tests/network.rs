@@ -131,6 +131,62 @@ fn a_token_bucket_of_the_line_is_tc_tbf() {
     assert!(codel.len() > 500);
 }
 
+/// A line of 1 Mbit/s with 100 kB of buffer, and a shaper in the device beside it.
+fn shaped(shaper: Option<&str>) -> LineConfig {
+    LineConfig {
+        queue: "bfifo limit 100000".parse().unwrap(),
+        shaper: shaper.map(|words| words.parse().unwrap()),
+        ..limited(Bitrate::from_mbps(1))
+    }
+}
+
+/// Twice the rate of the line for two seconds.
+fn overload() -> impl Iterator<Item = (Time, Packet)> {
+    paced(400, Duration::from_millis(5), 1_250)
+}
+
+#[test]
+fn a_queue_before_the_modem_does_nothing_unless_it_shapes() {
+    let of = |up| run(&mut network(up, LineConfig::default(), 1), overload());
+    let plain = of(shaped(None));
+    assert!(plain.dropped.len() > 20, "{}", plain.dropped.len());
+    assert_eq!(of(shaped(Some("bfifo limit 3000"))), plain);
+    assert_eq!(of(shaped(Some("fq_codel"))), plain);
+}
+
+#[test]
+fn a_shaper_in_front_of_a_line_keeps_its_queue_empty_and_one_behind_it_does_not() {
+    // 16 kB at 0.95 Mbit/s are 135 ms; 100 kB at 1 Mbit/s are 800 ms.
+    let shaper = Some("tbf rate 950kbit burst 1600 limit 16000");
+    let longest = |up, down| {
+        let log = run(&mut network(up, down, 1), overload());
+        let times: Vec<Time> = log.delivered.iter().map(|(at, _)| *at).collect();
+        let span = times[times.len() - 1].saturating_since(times[0]).as_secs_f64();
+        let rate = (times.len() - 1) as f64 * 10_000.0 / span;
+        assert!((945e3..955e3).contains(&rate), "{rate}");
+        let delays = log.delivered.iter().map(|(at, id)| at.as_millis() - 5 * id);
+        delays.max().unwrap()
+    };
+    let up = longest(shaped(shaper), LineConfig::default());
+    assert!((120..160).contains(&up), "{up}");
+    // What comes down has passed the line before: a sender that does not slow down fills both.
+    let down = longest(LineConfig::default(), shaped(shaper));
+    assert!((900..960).contains(&down), "{down}");
+}
+
+#[test]
+fn what_a_line_adds_to_each_packet_takes_time_but_counts_in_no_record() {
+    let of = |overhead| {
+        let up = LineConfig { overhead: Bytes::new(overhead), ..limited(Bitrate::from_mbps(1)) };
+        let mut network = network(up, LineConfig::default(), 1);
+        let log = run(&mut network, paced(4, Duration::ZERO, 1_250));
+        let line = network.line(HostId(0), Direction::Up);
+        (millis(&log), line.accounting().left.bytes)
+    };
+    assert_eq!(of(0), (vec![10, 20, 30, 40], Bytes::new(5_000)));
+    assert_eq!(of(125), (vec![11, 22, 33, 44], Bytes::new(5_000)));
+}
+
 #[test]
 fn random_elements_elsewhere_leave_every_other_draw_unchanged() {
     let lossy = |jitter| LineConfig {

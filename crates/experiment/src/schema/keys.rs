@@ -56,9 +56,15 @@ static TOP: [Key; 28] = [
     key("measure", Table(&[&MEASURE]), "The endpoints and sources of a measured run."),
 ];
 
-static ADVISE: [Key; 5] = [
+static ADVISE: [Key; 7] = [
     key("call", Text, "The section of the judged call; default: the first one with video."),
     key("lines", Texts, "The lines whose queues may be changed; default: all with a rate."),
+    key(
+        "bottleneck",
+        Word(&["interface", "modem"]),
+        "Where packets wait for these lines: modem means behind the device; default: interface.",
+    ),
+    key("share", Share, "The share of a line's rate at which a shaper sends; default: 95%."),
     key("dscp", Flag, "Whether DSCP marks reach these lines; default: true."),
     key("radio", Flag, "Whether the access point or base station may be changed; default: true."),
     key("controller", Flag, "Whether the controller may be changed; default: true."),
@@ -101,13 +107,15 @@ static HOST: [Key; 6] = [
     key("gso", Flag, "Whether the host sends bursts (GSO); default: false."),
 ];
 
-static LINE: [Key; 6] = [
+static LINE: [Key; 8] = [
     key("rate", Either(&[OverTime(&RATE), Table(&[&TRACE])]), "The rate; default: unlimited."),
     key("burst", SIZE, "The bytes that may leave at once (tc-tbf); default: one after the other."),
     key("delay", OverTime(&TIME), "The propagation delay; default: 0ms."),
     key("loss", Either(&[OverTime(&Share), Table(&[&LOSS])]), "Random loss; default: none."),
     key("jitter", Either(&[TIME, Table(&[&JITTER])]), "Random delay; default: none."),
     key("queue", Text, "The queue in tc's words, such as fq_codel."),
+    key("shaper", Text, "A queue that shapes in another device: before up, behind down."),
+    key("overhead", SIZE, "What the line sends with each packet in addition; default: 0B."),
 ];
 
 static TRACE: [Key; 1] = [key("trace", Text, "A trace file, relative to the experiment.")];

@@ -15,8 +15,8 @@ impl Wired {
     /// The random streams are named after the host: `alice.up.loss`.
     pub(crate) fn new(host: &str, up: &LineConfig, down: &LineConfig, seed: Seed) -> Self {
         Self {
-            up: Line::new(up, seed, &format!("{host}.up")),
-            down: Line::new(down, seed, &format!("{host}.down")),
+            up: Line::new(up, Direction::Up, seed, &format!("{host}.up")),
+            down: Line::new(down, Direction::Down, seed, &format!("{host}.down")),
         }
     }
 

@@ -10,6 +10,8 @@ use units::{Bitrate, Bytes, Time};
 /// of the packet in transmission; at a rate of zero they wait.
 pub(crate) struct Server {
     rate: RateConfig,
+    /// What it sends in addition to each packet.
+    overhead: Bytes,
     busy: Option<Busy>,
     /// The end of the last packet, and the capacity left over at that time, in 10⁻⁹ bit. For a
     /// trace of opportunities this is the rest of the opportunity, which small packets share.
@@ -36,8 +38,8 @@ struct Plan {
 }
 
 impl Server {
-    pub(crate) fn new(rate: &RateConfig) -> Self {
-        Self { rate: rate.clone(), busy: None, spare: (Time::ZERO, 0) }
+    pub(crate) fn new(rate: &RateConfig, overhead: Bytes) -> Self {
+        Self { rate: rate.clone(), overhead, busy: None, spare: (Time::ZERO, 0) }
     }
 
     /// Whether the rate is unlimited, so that packets take no time.
@@ -76,7 +78,7 @@ impl Server {
     /// Begins to send a packet.
     pub(crate) fn start(&mut self, now: Time, packet: Packet) {
         debug_assert!(self.busy.is_none(), "one packet at a time");
-        let size = u128::from(packet.size.bits()) * 1_000_000_000;
+        let size = u128::from((packet.size + self.overhead).bits()) * 1_000_000_000;
         let spare = if self.spare.0 == now { self.spare.1.min(size) } else { 0 };
         self.spare.1 -= spare;
         let left = size - spare;
