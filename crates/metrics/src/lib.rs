@@ -11,6 +11,7 @@ mod delays;
 mod disturbance;
 mod error;
 mod estimate;
+mod every;
 mod fairness;
 mod input;
 mod quality;
@@ -26,6 +27,7 @@ mod tests;
 
 pub use error::MetricError;
 pub use estimate::{Estimate, half_width};
+pub use every::{EveryMetric, StreamMetrics};
 pub use quality::SILENCE;
 pub use radio::Radio;
 pub use request::{Reduce, Request, matches};

@@ -11,7 +11,7 @@ use document::shown;
 use sim::Recording;
 use std::borrow::Cow;
 use std::io::Write;
-use units::Time;
+use units::{Duration, Time};
 
 /// The layout of a CSV table.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,6 +50,7 @@ pub fn write_csv<W: Write>(
 pub struct CsvTable<W: Write> {
     writer: csv::Writer<W>,
     keys: Vec<String>,
+    interval: Option<Duration>,
 }
 
 impl<W: Write> CsvTable<W> {
@@ -64,7 +65,13 @@ impl<W: Write> CsvTable<W> {
             ["run", "experiment", "mode", "cpu_limited"].map(String::from).into_iter().chain(cells);
         let tail = ["seed", "stream", "record", "time_s", "name", "value"].map(String::from);
         writer.write_record(head.chain(tail))?;
-        Ok(Self { writer, keys })
+        Ok(Self { writer, keys, interval: None })
+    }
+
+    /// From now on only the last value of each quantity in each interval, and all events.
+    #[must_use]
+    pub fn every(self, interval: Option<Duration>) -> Self {
+        Self { interval, ..self }
     }
 
     /// Adds the rows of a run.
@@ -80,7 +87,7 @@ impl<W: Write> CsvTable<W> {
         let mut same = vec![id.as_str(), &experiment, run.meta.mode.as_str(), limited];
         same.extend(cell.iter().map(AsRef::as_ref));
         same.push(&seed);
-        for row in rows(recording) {
+        for row in rows(recording, self.interval) {
             let Row { stream, record, time, name, value } = row;
             let (time, value) = (seconds(time), number(value));
             let (stream, name) = (text(stream), text(name));
@@ -119,7 +126,7 @@ fn wide<W: Write>(recording: &Recording, writer: W, name: &str) -> Result<(), Ex
 }
 
 /// A text as a field: no control characters, and no formula.
-fn text(text: &str) -> Cow<'_, str> {
+pub(super) fn text(text: &str) -> Cow<'_, str> {
     let shown = shown::escaped(text);
     // Also the full-width forms, which some spreadsheets convert.
     let is_formula = shown.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);
@@ -138,7 +145,7 @@ fn seconds(time: Time) -> String {
 }
 
 /// The shortest decimal that reads back as the same double; empty for not-a-number.
-fn number(value: f64) -> String {
+pub(super) fn number(value: f64) -> String {
     let size = value.abs();
     if value.is_nan() {
         String::new()

@@ -16,6 +16,9 @@
 //! | `name` | the quantity or event, see `docs/COLUMNS.md` |
 //! | `value` | the value; a sample or point that is not-a-number has no row |
 //!
+//! The **wide table** of metrics has one row per run and stream: `run`, `experiment`, `mode`,
+//! `cpu_limited`, `cell.KEY`, `seed`, `stream`, `kind`, and a column per metric.
+//!
 //! Numbers are exact: they read back as the same doubles. The same runs give the same bytes.
 
 mod csv;
@@ -26,6 +29,7 @@ mod parquet;
 pub mod pcapng;
 mod table;
 pub mod tcp;
+mod wide;
 pub mod wire;
 
 pub use self::csv::{CsvTable, Layout, write_csv};
@@ -34,3 +38,4 @@ pub use self::parquet::{ParquetTable, write_parquet};
 pub use file::{ExportError, ExportFault, to_file, writable};
 pub use packet::PacketError;
 pub use table::parameters;
+pub use wide::{MetricRow, MetricTable};

@@ -7,6 +7,7 @@
 
 use super::file::ExportError;
 use super::table::{Row, parameter, parameters, rows};
+use super::wide::{MetricRow, MetricTable};
 use crate::{RunMeta, StoredRun};
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical, ZstdLevel};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
@@ -14,11 +15,12 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
-use parquet::schema::types::Type;
+use parquet::schema::types::{Type, TypePtr};
 use sim::Recording;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::sync::Arc;
+use units::Duration;
 
 /// The largest number of rows of a row group, so that a writer or a reader needs a few tens of
 /// megabytes. A row group contains one run only.
@@ -38,10 +40,88 @@ pub fn write_parquet<W: Write + Send>(
     table.finish().map(drop)
 }
 
+impl MetricTable<'_> {
+    /// Writes the table as Parquet. The key-value metadata of the file have the unit of each metric
+    /// (`weir.unit.rtt_p95`).
+    ///
+    /// # Errors
+    /// If `writer` fails.
+    pub fn write_parquet<W: Write + Send>(&self, writer: W) -> Result<(), ExportError> {
+        let used = self.used();
+        let schema = Arc::new(self.schema(&used)?);
+        let mut writer = SerializedFileWriter::new(writer, schema, Arc::new(properties()))?;
+        for rows in self.rows.chunks(GROUP_ROWS) {
+            let mut columns = Columns { group: writer.next_row_group()?, rows: rows.len() };
+            self.add(&mut columns, rows, &used)?;
+            columns.group.close()?;
+        }
+        for metric in used {
+            let (name, unit) = &self.metrics[metric];
+            let unit = KeyValue::new(format!("weir.unit.{name}"), unit.clone());
+            writer.append_key_value_metadata(unit);
+        }
+        writer.close()?;
+        Ok(())
+    }
+
+    fn schema(&self, used: &[usize]) -> Result<Type, ParquetError> {
+        let needed = Repetition::REQUIRED;
+        let mut all = facts(&self.keys)?;
+        all.push(text("stream", needed)?);
+        all.push(text("kind", needed)?);
+        for metric in used {
+            let (name, _) = &self.metrics[*metric];
+            all.push(column(name, Physical::DOUBLE, None, Repetition::OPTIONAL)?);
+        }
+        Type::group_type_builder("weir").with_fields(all).build()
+    }
+
+    fn add<W: Write + Send>(
+        &self,
+        columns: &mut Columns<'_, W>,
+        rows: &[MetricRow<'_>],
+        used: &[usize],
+    ) -> Result<(), ParquetError> {
+        let of = |value: &dyn Fn(&MetricRow<'_>) -> i64| rows.iter().map(value).collect::<Vec<_>>();
+        let words = |word: &dyn Fn(&MetricRow<'_>) -> String| {
+            rows.iter().map(|row| ByteArray::from(word(row).as_str())).collect::<Vec<_>>()
+        };
+        columns.column::<Int64Type>(&of(&|row| row.run.id), None)?;
+        columns.column::<ByteArrayType>(&words(&|row| row.run.meta.experiment.clone()), None)?;
+        columns.column::<ByteArrayType>(&words(&|row| row.run.meta.mode.to_string()), None)?;
+        let limited = rows.iter().map(|row| row.run.meta.cpu_limited().is_some());
+        columns.column::<BoolType>(&limited.collect::<Vec<_>>(), None)?;
+        for key in &self.keys {
+            let own: Vec<_> = rows.iter().map(|row| parameter(&row.run.meta, key)).collect();
+            let values: Vec<_> = own.iter().flatten().map(|text| ByteArray::from(*text)).collect();
+            let levels: Vec<i16> = own.iter().map(|own| i16::from(own.is_some())).collect();
+            columns.column::<ByteArrayType>(&values, Some(&levels))?;
+        }
+        columns.column::<Int64Type>(&of(&|row| row.run.meta.seed.0.cast_signed()), None)?;
+        columns.column::<ByteArrayType>(&words(&|row| row.stream.clone()), None)?;
+        columns.column::<ByteArrayType>(&words(&|row| row.kind.to_owned()), None)?;
+        for metric in used {
+            let own = || rows.iter().map(|row| row.values[*metric]);
+            let values: Vec<f64> = own().filter(|value| !value.is_nan()).collect();
+            let levels: Vec<i16> = own().map(|value| i16::from(!value.is_nan())).collect();
+            columns.column::<DoubleType>(&values, Some(&levels))?;
+        }
+        Ok(())
+    }
+}
+
+fn properties() -> WriterProperties {
+    WriterProperties::builder()
+        .set_created_by(format!("weir {}", env!("CARGO_PKG_VERSION")))
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .build()
+}
+
 /// Writes the long table of one or several runs.
 pub struct ParquetTable<W: Write + Send> {
     writer: SerializedFileWriter<W>,
     keys: Vec<String>,
+    interval: Option<Duration>,
     metadata: BTreeMap<&'static str, Vec<String>>,
 }
 
@@ -51,13 +131,15 @@ impl<W: Write + Send> ParquetTable<W> {
     /// # Errors
     /// If `writer` fails.
     pub fn new(writer: W, keys: Vec<String>) -> Result<Self, ExportError> {
-        let properties = WriterProperties::builder()
-            .set_created_by(format!("weir {}", env!("CARGO_PKG_VERSION")))
-            .set_compression(Compression::ZSTD(ZstdLevel::default()))
-            .build();
-        let writer =
-            SerializedFileWriter::new(writer, Arc::new(schema(&keys)?), Arc::new(properties))?;
-        Ok(Self { writer, keys, metadata: BTreeMap::new() })
+        let schema = Arc::new(schema(&keys)?);
+        let writer = SerializedFileWriter::new(writer, schema, Arc::new(properties()))?;
+        Ok(Self { writer, keys, interval: None, metadata: BTreeMap::new() })
+    }
+
+    /// From now on only the last value of each quantity in each interval, and all events.
+    #[must_use]
+    pub fn every(self, interval: Option<Duration>) -> Self {
+        Self { interval, ..self }
     }
 
     /// Adds the rows of a run.
@@ -66,7 +148,7 @@ impl<W: Write + Send> ParquetTable<W> {
     /// If the writer fails.
     pub fn add(&mut self, run: &StoredRun, recording: &Recording) -> Result<(), ExportError> {
         self.note(&run.meta);
-        let mut rows = rows(recording);
+        let mut rows = rows(recording, self.interval);
         loop {
             let group: Vec<Row<'_>> = rows.by_ref().take(GROUP_ROWS).collect();
             if group.is_empty() {
@@ -112,13 +194,18 @@ impl<W: Write + Send> ParquetTable<W> {
 
 /// The schema of the table.
 fn schema(keys: &[String]) -> Result<Type, ParquetError> {
-    let column = |name: &str, physical, logical, repetition| {
-        let column = Type::primitive_type_builder(name, physical).with_logical_type(logical);
-        Ok::<_, ParquetError>(Arc::new(column.with_repetition(repetition).build()?))
-    };
-    let text = |name: &str, repetition| {
-        column(name, Physical::BYTE_ARRAY, Some(LogicalType::String), repetition)
-    };
+    let needed = Repetition::REQUIRED;
+    let mut all = facts(keys)?;
+    all.push(text("stream", needed)?);
+    all.push(text("record", needed)?);
+    all.push(column("time_s", Physical::DOUBLE, None, needed)?);
+    all.push(text("name", needed)?);
+    all.push(column("value", Physical::DOUBLE, None, needed)?);
+    Type::group_type_builder("weir").with_fields(all).build()
+}
+
+/// The columns that say which run a row belongs to.
+fn facts(keys: &[String]) -> Result<Vec<TypePtr>, ParquetError> {
     let needed = Repetition::REQUIRED;
     let mut all = vec![
         column("run", Physical::INT64, None, needed)?,
@@ -130,12 +217,21 @@ fn schema(keys: &[String]) -> Result<Type, ParquetError> {
         all.push(text(&format!("cell.{key}"), Repetition::OPTIONAL)?);
     }
     all.push(column("seed", Physical::INT64, Some(LogicalType::integer(64, false)), needed)?);
-    all.push(text("stream", needed)?);
-    all.push(text("record", needed)?);
-    all.push(column("time_s", Physical::DOUBLE, None, needed)?);
-    all.push(text("name", needed)?);
-    all.push(column("value", Physical::DOUBLE, None, needed)?);
-    Type::group_type_builder("weir").with_fields(all).build()
+    Ok(all)
+}
+
+fn column(
+    name: &str,
+    physical: Physical,
+    logical: Option<LogicalType>,
+    repetition: Repetition,
+) -> Result<TypePtr, ParquetError> {
+    let column = Type::primitive_type_builder(name, physical).with_logical_type(logical);
+    Ok(Arc::new(column.with_repetition(repetition).build()?))
+}
+
+fn text(name: &str, repetition: Repetition) -> Result<TypePtr, ParquetError> {
+    column(name, Physical::BYTE_ARRAY, Some(LogicalType::String), repetition)
 }
 
 /// Writes a row group, column by column in the order of the schema.

@@ -3,7 +3,7 @@
 use crate::RunMeta;
 use sim::Recording;
 use sim::recording::StreamRecord;
-use units::Time;
+use units::{Duration, Time};
 
 /// A row of the long table.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +16,35 @@ pub(super) struct Row<'a> {
 }
 
 /// All rows of a run: the samples and points of each stream, by quantity and time; then the events.
-pub(super) fn rows(recording: &Recording) -> impl Iterator<Item = Row<'_>> {
+/// With an interval only the last value of each quantity in each interval, and all events.
+pub(super) fn rows(
+    recording: &Recording,
+    interval: Option<Duration>,
+) -> impl Iterator<Item = Row<'_>> {
+    let mut rows = every_row(recording).peekable();
+    std::iter::from_fn(move || {
+        let mut row = rows.next()?;
+        if let Some(interval) = interval {
+            while let Some(next) = rows.next_if(|next| row.is_followed_by(next, interval)) {
+                row = next;
+            }
+        }
+        Some(row)
+    })
+}
+
+impl Row<'_> {
+    /// Whether the next row is of the same quantity and interval. A sample at the end of an
+    /// interval belongs to it.
+    fn is_followed_by(&self, next: &Self, interval: Duration) -> bool {
+        let place = |time: Time| time.as_nanos().div_ceil(interval.as_nanos().max(1));
+        self.record != "event"
+            && (self.stream, self.record, self.name) == (next.stream, next.record, next.name)
+            && place(self.time) == place(next.time)
+    }
+}
+
+fn every_row(recording: &Recording) -> impl Iterator<Item = Row<'_>> {
     let values = recording
         .streams
         .iter()

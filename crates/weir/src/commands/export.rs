@@ -1,11 +1,16 @@
 use super::{eprint, outputs_apart};
 use crate::cli::Export;
 use crate::failure::Failure;
+use crate::progress::Progress;
+use metrics::{EveryMetric, Metric};
 use sim::Recording;
 use std::path::Path;
 use std::process::ExitCode;
-use store::export::{CsvTable, ExportError, Layout, parameters, to_file, write_csv};
+use store::export::{
+    CsvTable, ExportError, Layout, MetricRow, MetricTable, parameters, to_file, write_csv,
+};
 use store::{Filter, Store, StoreError, StoredRun};
+use units::Duration;
 
 pub(crate) fn run(args: &Export) -> Result<ExitCode, Failure> {
     let outputs: Vec<&Path> = args
@@ -34,18 +39,59 @@ pub(crate) fn run(args: &Export) -> Result<ExitCode, Failure> {
     if let Some(path) = &args.webrtc_internals {
         return dump(path, &store, &runs);
     }
+    let progress = Progress::new(args.quiet, "runs");
+    let mut done = 0;
+    let mut recording = |run: &StoredRun| {
+        let recording = store.recording(run.id).map_err(ExportError::from);
+        done += 1;
+        progress.show(done, runs.len());
+        recording
+    };
     let keys = parameters(runs.iter().map(|run| &run.meta));
-    let recording = |run: &StoredRun| store.recording(run.id).map_err(ExportError::from);
-    if let Some(path) = &args.csv {
+    if args.metrics {
+        metrics(args, &runs, keys, recording)?;
+    } else if let Some(path) = &args.csv {
         to_file(path, |file| {
-            let mut table = CsvTable::new(file, keys)?;
+            let mut table = CsvTable::new(file, keys)?.every(args.every);
             runs.iter().try_for_each(|run| table.add(run, &recording(run)?))?;
             table.finish().map(drop)
         })?;
     } else if let Some(path) = &args.parquet {
-        write_parquet(path, keys, &runs, recording)?;
+        write_parquet(path, keys, args.every, &runs, recording)?;
     }
+    progress.finish();
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the table of all metrics.
+fn metrics(
+    args: &Export,
+    runs: &[StoredRun],
+    keys: Vec<String>,
+    mut recording: impl FnMut(&StoredRun) -> Result<Recording, ExportError>,
+) -> Result<(), Failure> {
+    let every = EveryMetric::default();
+    let mut rows = Vec::new();
+    for run in runs {
+        rows.extend(every.of(&recording(run)?).into_iter().map(|of| MetricRow {
+            run,
+            stream: of.stream,
+            kind: of.kind.as_str(),
+            values: of.values,
+        }));
+    }
+    let named = |metric: &Metric| {
+        let unit = serde_json::to_value(metric.unit)?;
+        Ok((metric.name.clone(), unit.as_str().unwrap_or_default().to_owned()))
+    };
+    let metrics = every.metrics().iter().map(named).collect::<Result<_, serde_json::Error>>()?;
+    let table = MetricTable { keys, metrics, rows };
+    if let Some(path) = &args.csv {
+        to_file(path, |file| table.write_csv(file))?;
+    } else if let Some(path) = &args.parquet {
+        metrics_parquet(path, &table)?;
+    }
+    Ok(())
 }
 
 /// The runs with these numbers; all runs if `ids` is empty.
@@ -78,11 +124,12 @@ fn dump(_: &Path, _: &Store, _: &[StoredRun]) -> Result<ExitCode, Failure> {
 fn write_parquet(
     path: &Path,
     keys: Vec<String>,
+    every: Option<Duration>,
     runs: &[StoredRun],
-    recording: impl Fn(&StoredRun) -> Result<Recording, ExportError>,
+    mut recording: impl FnMut(&StoredRun) -> Result<Recording, ExportError>,
 ) -> Result<(), Failure> {
     to_file(path, |file| {
-        let mut table = store::export::ParquetTable::new(file, keys)?;
+        let mut table = store::export::ParquetTable::new(file, keys)?.every(every);
         runs.iter().try_for_each(|run| table.add(run, &recording(run)?))?;
         table.finish().map(drop)
     })?;
@@ -93,8 +140,22 @@ fn write_parquet(
 fn write_parquet(
     _: &Path,
     _: Vec<String>,
+    _: Option<Duration>,
     _: &[StoredRun],
-    _: impl Fn(&StoredRun) -> Result<Recording, ExportError>,
+    _: impl FnMut(&StoredRun) -> Result<Recording, ExportError>,
 ) -> Result<(), Failure> {
-    Err(Failure::new("this build cannot write Parquet; 'make build' adds it"))
+    Err(Failure::new(NO_PARQUET))
 }
+
+#[cfg(feature = "parquet")]
+fn metrics_parquet(path: &Path, table: &MetricTable<'_>) -> Result<(), Failure> {
+    Ok(to_file(path, |file| table.write_parquet(file))?)
+}
+
+#[cfg(not(feature = "parquet"))]
+fn metrics_parquet(_: &Path, _: &MetricTable<'_>) -> Result<(), Failure> {
+    Err(Failure::new(NO_PARQUET))
+}
+
+#[cfg(not(feature = "parquet"))]
+const NO_PARQUET: &str = "this build cannot write Parquet; 'make build' adds it";
