@@ -1,7 +1,7 @@
 //! The queues of an experiment as tc commands, for a real gateway.
 
 use super::Cell;
-use net::{Direction, HostId, LineConfig, QueueConfig, RateConfig};
+use net::{Direction, HostId, HtbClass, LineConfig, QueueConfig, RateConfig};
 use std::fmt::Display;
 use std::net::Ipv4Addr;
 use units::{Bitrate, Ratio};
@@ -13,16 +13,36 @@ pub struct GatewayQueue {
     pub line: String,
     /// The line's rate; `None` if the line has none or the queue shapes.
     pub rate: Option<Bitrate>,
+    /// The commands of ip and tc that make the device of the queue, one per line; empty unless the
+    /// queue shapes what comes in.
+    pub device: String,
     /// The tc commands, one per line. They replace what the device has.
     pub tc: String,
-    /// The tc command that restores what the device had by default.
+    /// The commands that restore what the device had by default, one per line.
     pub undo: String,
     /// The versions of Linux and of tc that the queue needs; `None`: any that is still in use.
     pub needs: Option<&'static str>,
     /// The hosts whose addresses the commands name, which are other ones at the gateway.
     pub hosts: Vec<(Ipv4Addr, String)>,
-    /// The queue.
     queue: QueueConfig,
+    direction: Direction,
+}
+
+/// The device on which incoming packets wait.
+const IFB: &str = "ifb-weir";
+
+/// The commands that pass what comes in at `dev` through a device whose queue can be set (Linux
+/// has none at an entrance: tc-mirred(8), 'EXAMPLES'). They can be run again.
+fn redirection(dev: &str) -> String {
+    [
+        format!("ip link show {IFB} > /dev/null 2>&1 || ip link add {IFB} type ifb"),
+        format!("ip link set {IFB} up"),
+        format!("tc qdisc replace dev {dev} ingress"),
+        format!(
+            "tc filter replace dev {dev} parent ffff: protocol all prio 1 handle 800::1 u32 match u32 0 0 action mirred egress redirect dev {IFB}"
+        ),
+    ]
+    .join("\n")
 }
 
 /// Why a queue cannot be configured with sqm-scripts.
@@ -43,6 +63,13 @@ pub enum SqmError {
 }
 
 impl GatewayQueue {
+    /// The commands that make the device and set its queue, one per line.
+    #[must_use]
+    pub fn commands(&self) -> String {
+        let parts = [&self.device, &self.tc].map(String::as_str);
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
+    }
+
     /// The commands of UCI that configure sqm-scripts on an OpenWrt router for this queue
     /// (`/etc/config/sqm`, OpenWrt user guide, 'SQM configuration'): the line shaped at `share` of
     /// its rate, or at the rate of the queue itself. sqm-scripts choose the other parameters. `dev`
@@ -51,8 +78,9 @@ impl GatewayQueue {
     /// # Errors
     /// If sqm-scripts do not have the queue, or the line has no rate.
     pub fn sqm(&self, dev: &str, share: Ratio) -> Result<String, SqmError> {
-        let words = self.queue.to_string();
-        let (qdisc, script) = match &self.queue {
+        let (queue, own_rate) = self.unshaped();
+        let words = queue.to_string();
+        let (qdisc, script) = match queue {
             QueueConfig::FqCodel(_) => ("fq_codel", "simplest.qos"),
             QueueConfig::Cake(_) if words.contains("diffserv") => ("cake", "layer_cake.qos"),
             QueueConfig::Cake(_) => ("cake", "piece_of_cake.qos"),
@@ -65,16 +93,14 @@ impl GatewayQueue {
                 return Err(SqmError::Discipline { queue: queue.to_owned() });
             }
         };
-        let rate = self
-            .rate
-            .map(|rate| Bitrate::from_bps_f64(rate.as_bps_f64() * share.as_f64()))
-            .or(match &self.queue {
-                QueueConfig::Cake(cake) => cake.bandwidth,
-                _ => None,
-            });
+        let line = self.rate.map(|rate| Bitrate::from_bps_f64(rate.as_bps_f64() * share.as_f64()));
+        let rate = line.or(own_rate);
         let Some(rate) = rate else { return Err(SqmError::NoRate { line: self.line.clone() }) };
         let kbps = rate.as_bps() / 1000;
-        let (upload, download) = if self.line.ends_with(".down") { (0, kbps) } else { (kbps, 0) };
+        let (upload, download) = match self.direction {
+            Direction::Up => (kbps, 0),
+            Direction::Down => (0, kbps),
+        };
         let set = |option: &str, value: &dyn Display| format!("uci set sqm.weir.{option}={value}");
         let lines = [
             "uci set sqm.weir=queue".to_owned(),
@@ -91,6 +117,19 @@ impl GatewayQueue {
         Ok(lines.join("\n"))
     }
 
+    /// The queue without a shaper of one class, and the rate at which it shapes by itself.
+    fn unshaped(&self) -> (&QueueConfig, Option<Bitrate>) {
+        match &self.queue {
+            QueueConfig::Cake(cake) => (&self.queue, cake.bandwidth),
+            QueueConfig::Htb(htb) => match &htb.classes[..] {
+                [HtbClass { leaf: Some(leaf), rate, .. }] => (leaf, Some(*rate)),
+                _ => (&self.queue, None),
+            },
+            QueueConfig::Tbf(tbf) => (tbf.child.as_ref().unwrap_or(&self.queue), Some(tbf.rate)),
+            queue => (queue, None),
+        }
+    }
+
     /// The commands of UCI that remove what [`Self::sqm`] configures.
     pub const SQM_UNDO: &str = "uci delete sqm.weir\nuci commit sqm\n/etc/init.d/sqm restart";
 }
@@ -102,7 +141,11 @@ impl Cell {
     pub fn gateway_queues(&self, dev: &str) -> Vec<GatewayQueue> {
         let lines = self.scenario.network.hosts.iter().flat_map(|host| {
             Direction::ALL.into_iter().filter_map(|direction| {
-                Some((format!("{}.{direction}", host.name), host.access.line(direction)?))
+                Some((
+                    format!("{}.{direction}", host.name),
+                    direction,
+                    host.access.line(direction)?,
+                ))
             })
         });
         let hosts: Vec<(Ipv4Addr, String)> = (0..)
@@ -110,12 +153,14 @@ impl Cell {
             .zip(&self.scenario.network.hosts)
             .map(|(id, host)| (id.address(), host.name.clone()))
             .collect();
-        lines.filter_map(|(name, line)| gateway_queue(name, line, dev, &hosts)).collect()
+        let queue = |(name, direction, line)| gateway_queue(name, direction, line, dev, &hosts);
+        lines.filter_map(queue).collect()
     }
 }
 
 fn gateway_queue(
     name: String,
+    direction: Direction,
     line: &LineConfig,
     dev: &str,
     hosts: &[(Ipv4Addr, String)],
@@ -125,19 +170,23 @@ fn gateway_queue(
         RateConfig::Trace(trace) => Some(trace.mean_rate()),
         RateConfig::Unlimited => None,
     };
-    let queue = match &line.queue {
+    let queue = match line.shaper.as_ref().unwrap_or(&line.queue) {
         QueueConfig::Unlimited => return None,
         // tc has no limit in time: as many bytes as the line sends in that time at its first rate.
         QueueConfig::DropTail(time) => QueueConfig::Bfifo(rate?.bytes_in(*time)),
         queue => queue.clone(),
     };
     let rate = rate.filter(|_| !queue.shapes());
-    let tc = queue.gateway_script(dev);
+    let incoming = line.shaper.is_some() && direction == Direction::Down;
+    let tc = queue.gateway_script(if incoming { IFB } else { dev });
     let named = hosts.iter().filter(|(address, _)| tc.contains(&format!(" {address}/")));
     let hosts = named.cloned().collect();
-    let undo = format!("tc qdisc del dev {dev} root");
+    let (device, undo) = match incoming {
+        true => (redirection(dev), format!("tc qdisc del dev {dev} ingress\nip link del {IFB}")),
+        false => (String::new(), format!("tc qdisc del dev {dev} root")),
+    };
     let needs = queue.needs();
-    Some(GatewayQueue { line: name, rate, tc, undo, needs, hosts, queue })
+    Some(GatewayQueue { line: name, rate, device, tc, undo, needs, hosts, queue, direction })
 }
 
 #[cfg(test)]

@@ -21,6 +21,7 @@ mod endpoint;
 mod files;
 mod gateway;
 mod grid;
+mod home;
 mod hosts;
 mod improve;
 mod lte;
@@ -46,13 +47,14 @@ mod values;
 mod wifi;
 mod wired;
 
-pub use advise::Advise;
+pub use advise::{Advise, Bottleneck};
 pub use buffer_hint::path as path_of;
 pub use catalogue::names;
 pub use change::Change;
 pub use document::FileError as ExperimentError;
 pub use endpoint::{Browser, Endpoint, Native, UnknownEndpoint};
 pub use gateway::GatewayQueue;
+pub use home::{Home, HomeLine, HomeLineError, Use};
 pub use measure::{MAX_FRAME_RATE, MAX_SIZE, Measure};
 pub use origins::Origins;
 pub use outline::Outline;
@@ -60,7 +62,7 @@ pub use programs::{
     Iperf3, Program, ProgramKind, UPLOAD_PORT, UPLOAD_SAMPLE_INTERVAL, Upload, servers, upload_of,
 };
 pub use schema::schema;
-pub use strategy::tree::{Eligible, MARKS, Priority, Tree, best_effort, marked};
+pub use strategy::tree::{Eligible, MARKS, Priority, Tree, best_effort, marked, shaped};
 pub use today::{TODAY, peers_make_all_calls};
 pub use traffic::find_host;
 

@@ -18,7 +18,7 @@ pub(crate) use absent::Absent as Serve;
 pub(crate) use absent::{
     Absent as Emulate, Absent as Fit, Absent as Import, Absent as Measure, Absent as Upload,
 };
-pub(crate) use advise::Advise;
+pub(crate) use advise::{Advise, Goal};
 use clap::{Args, Parser, Subcommand};
 pub(crate) use compare::Compare;
 pub(crate) use device::Device;
@@ -269,7 +269,8 @@ pub(crate) struct Report {
 #[command(after_help = "\
 Examples:
   weir run carlucci-2017/fig6 --store runs.sqlite
-  weir export --from runs.sqlite --parquet runs.parquet
+  weir export --from runs.sqlite --metrics --parquet metrics.parquet
+  weir export --from runs.sqlite --parquet runs.parquet --every 1s
   weir export --from runs.sqlite 1 --csv video.csv --stream main.video
   weir export --from runs.sqlite 1 --webrtc-internals dump.json")]
 #[command(group = clap::ArgGroup::new("format").required(true))]
@@ -292,6 +293,15 @@ pub(crate) struct Export {
     /// With --csv: the samples of one stream of one run, one column per quantity
     #[arg(long, value_name = "NAME", conflicts_with_all = ["parquet", "webrtc_internals"])]
     pub(crate) stream: Option<String>,
+    /// With --csv or --parquet: one row per run and stream, with every metric as a column
+    #[arg(long, conflicts_with_all = ["stream", "webrtc_internals", "every"])]
+    pub(crate) metrics: bool,
+    /// With --csv or --parquet: only the last value in each interval, such as 5s
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["stream", "webrtc_internals"])]
+    pub(crate) every: Option<units::Duration>,
+    /// Show no progress
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
 }
 
 #[derive(Args, Debug)]

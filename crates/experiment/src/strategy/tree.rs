@@ -115,6 +115,23 @@ impl Tree<'_> {
     }
 }
 
+/// The tc commands of an HTB with one class of this rate, in which `queue` waits. A queue with a
+/// limit in time has as many bytes as the class sends in that time, because tc has no such limit.
+#[must_use]
+pub fn shaped(line: Bitrate, queue: &QueueConfig) -> String {
+    let leaf = match queue {
+        QueueConfig::DropTail(time) => QueueConfig::Bfifo(line.bytes_in(*time)),
+        queue => queue.clone(),
+    };
+    let dev = "eth0";
+    [
+        format!("tc qdisc add dev {dev} root handle 1: htb default 10"),
+        format!("tc class add dev {dev} parent 1: classid 1:10 htb rate {}", rate(line)),
+        format!("tc qdisc add dev {dev} parent 1:10 handle 10: {leaf}"),
+    ]
+    .join("\n")
+}
+
 /// A rate as tc writes it.
 fn rate(rate: Bitrate) -> String {
     rate.to_string().trim_end_matches("/s").to_owned()

@@ -1,13 +1,13 @@
 //! The quality of a run for the call and for the other traffic.
 
-use super::score::delay_factor;
-use super::situation::{Measure, Section, Situation};
+use super::score::{MIN_RATE, delay_factor};
+use super::situation::{Beside, Measure, Section, Situation};
 use metrics::{MetricError, Request, SILENCE, mean};
 use sim::Recording;
 use sim::recording::{StreamKind, StreamRecord};
 use sim::tcp::TcpApplication;
 use sim::{CallConfig, VideoConfig};
-use units::Time;
+use units::{Duration, Time};
 
 /// The quality of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,8 +27,8 @@ pub struct Judgement {
 /// The calls of a section together.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Call {
-    /// The rate of decodable frames (metric `goodput`), bit/s: the mean over the videos and their
-    /// planned duration.
+    /// The rate of decodable frames (metric `goodput`), bit/s: the mean over the videos and the
+    /// time in which other traffic shares the network.
     pub goodput: f64,
     /// The 95th percentile of the time from capture to decodability (metric `frame_delay_p95`),
     /// seconds, of the worst video; infinite if a video has no frame.
@@ -37,8 +37,9 @@ pub struct Call {
     pub freeze_share: f64,
     /// The mean of the maximum rates of the videos, bit/s.
     pub wanted_rate: f64,
-    /// The useful rate, bit/s: the mean over the videos of goodput × [`delay_factor`] × (1 − freeze
-    /// share).
+    /// The useful rate, bit/s: the geometric mean over the videos of goodput × [`delay_factor`] ×
+    /// (1 − freeze share), because a conversation needs both directions. A video counts as at least
+    /// [`MIN_RATE`].
     pub useful_rate: f64,
 }
 
@@ -54,13 +55,57 @@ pub struct Others {
     pub speed: f64,
 }
 
+/// The least time that is judged. It keeps a short transfer from deciding by a single frame. Our
+/// choice: as long as a call of today needs to find its rate.
+const LEAST: Duration = Duration::from_secs(10);
+
+/// The time in which the call and other traffic share the network: from the beginning of the first
+/// other traffic to the end of the last, as it was in the run. The rates of this time do not depend
+/// on how long the file lets the call go on alone.
+#[derive(Clone, Copy)]
+struct Shared {
+    from: Time,
+    to: Time,
+}
+
+impl Shared {
+    fn of(situation: &Situation, recording: &Recording) -> Self {
+        let streams = |beside: &Beside| names(situation, &beside.section, beside.measure);
+        let others: Vec<String> = situation.beside.iter().flat_map(streams).collect();
+        let active = recording.streams.iter().filter(|stream| others.contains(&stream.name));
+        let (starts, ends): (Vec<Time>, Vec<Time>) = active.map(|stream| stream.active).unzip();
+        let planned = situation.beside.iter().filter_map(|beside| begins(situation, beside));
+        // The run with the call alone lacks these streams: its call is judged from when they begin
+        // in the other runs.
+        let from = starts.into_iter().min().or(planned.min()).unwrap_or(Time::ZERO);
+        Self { from, to: ends.into_iter().max().unwrap_or(Time::MAX).max(from + LEAST) }
+    }
+
+    /// The part of a call that lies in this time; the whole call if none does.
+    fn part(self, call: &CallConfig) -> (Time, Time) {
+        let (from, to) = (self.from.max(call.start), self.to.min(call.stop));
+        if from < to { (from, to) } else { (call.start, call.stop) }
+    }
+}
+
+/// When the first flow or call of a section begins.
+fn begins(situation: &Situation, beside: &Beside) -> Option<Time> {
+    let members = beside.section.members.iter();
+    let begins = |index: &usize| match beside.measure.is_call() {
+        true => situation.scenario.calls[*index].start,
+        false => situation.scenario.tcp[*index].start,
+    };
+    members.map(begins).min()
+}
+
 impl Judgement {
     /// Judges a run of a situation, with or without a remedy.
     ///
     /// # Errors
     /// If a required record is missing.
     pub fn of(situation: &Situation, recording: &Recording) -> Result<Self, MetricError> {
-        let call = call(situation, &situation.call, recording)?;
+        let shared = Shared::of(situation, recording);
+        let call = call(situation, &situation.call, shared, recording)?;
         let mut beside = Vec::with_capacity(situation.beside.len());
         for other in &situation.beside {
             // The run with the call alone lacks these streams.
@@ -71,7 +116,7 @@ impl Judgement {
             }
             beside.push(match other.measure {
                 Measure::Call => {
-                    let call = self::call(situation, &other.section, recording)?;
+                    let call = self::call(situation, &other.section, shared, recording)?;
                     Others { measure: Measure::Call, shown: call.goodput, speed: call.useful_rate }
                 }
                 Measure::Voice => voices(situation, &other.section, recording)?,
@@ -110,13 +155,14 @@ fn metric(name: &str, streams: &[&str]) -> Result<Request, MetricError> {
 fn call(
     situation: &Situation,
     section: &Section,
+    shared: Shared,
     recording: &Recording,
 ) -> Result<Call, MetricError> {
     let mut videos = Vec::new();
     for config in situation.calls(section) {
         let Some(encoded) = &config.video else { continue };
         for name in media(config) {
-            videos.push(video(encoded, &name, (config.start, config.stop), recording)?);
+            videos.push(video(encoded, &name, shared.part(config), recording)?);
         }
     }
     let of = |value: fn(&Call) -> f64| mean(&videos.iter().map(value).collect::<Vec<_>>());
@@ -125,11 +171,11 @@ fn call(
         frame_delay_p95: videos.iter().map(|video| video.frame_delay_p95).fold(0.0, f64::max),
         freeze_share: of(|video| video.freeze_share),
         wanted_rate: of(|video| video.wanted_rate),
-        useful_rate: of(|video| video.useful_rate),
+        useful_rate: libm::exp(of(|video| libm::log(video.useful_rate.max(MIN_RATE)))),
     })
 }
 
-/// One video over its planned duration.
+/// One video between two times.
 fn video(
     video: &VideoConfig,
     name: &str,
@@ -192,7 +238,7 @@ fn infinite_if_missing(delay: f64) -> f64 {
     if delay.is_nan() { f64::INFINITY } else { delay }
 }
 
-/// The flows of a section, each while it is active.
+/// The flows of a section, each while it is active and the judged call too.
 fn flows(
     measure: Measure,
     situation: &Situation,
@@ -202,8 +248,14 @@ fn flows(
     let names = names(situation, section, measure);
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut rate = 0.0;
-    for name in &names {
-        rate += metric("received_rate", &[name])?.compute(recording)?;
+    let calls = situation.calls(&situation.call);
+    let until = calls.map(|call| call.stop).max().unwrap_or(Time::MAX);
+    let streams = recording.streams.iter().filter(|stream| names.contains(&stream.name.as_str()));
+    for StreamRecord { name, active: (from, to), .. } in streams {
+        // A flow that begins after the call keeps its whole time.
+        let to = if until > *from { until.min(*to) } else { *to };
+        let request = metric("received_rate", &[name])?.between(*from, to);
+        rate += request.compute(recording)?;
     }
     let time = |name| Ok(infinite_if_missing(metric(name, &names)?.compute(recording)?));
     Ok(match measure {

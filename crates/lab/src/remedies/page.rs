@@ -5,7 +5,7 @@ use super::catalogue::{Remedy, Settled, Unfit};
 use super::rank::Rank;
 use super::score::{Standing, change};
 use super::situation::{Beside, Measure};
-use experiment::GatewayQueue;
+use experiment::{Bottleneck, GatewayQueue};
 use metrics::{Better, Estimate, Unit};
 use report::{
     Cell, Cells, Column, Dimension, Figure, Mark, MarkAt, MarkKind, Point, Row, Scatter, Section,
@@ -131,6 +131,26 @@ impl Advice {
             }
             many => format!("{}: {} situations", self.group.name, many.len()),
         }
+    }
+
+    /// Where packets wait for the lines whose queues may be changed, in one sentence; `None` without
+    /// such lines, or with several situations.
+    #[must_use]
+    pub fn place(&self) -> Option<String> {
+        let [one] = &self.group.situations[..] else { return None };
+        if one.lines.is_empty() {
+            return None;
+        }
+        let names: Vec<&str> = one.lines.iter().map(|line| line.name.as_str()).collect();
+        let (names, share) = (names.join(", "), one.advise.share);
+        Some(match one.advise.bottleneck {
+            Bottleneck::Modem => format!(
+                "{names}: packets wait in the modem, so each queue shapes at {share} of the line (--set advise.share=90%)."
+            ),
+            Bottleneck::Interface => format!(
+                "{names}: packets wait where the queue is set, not in a modem behind it (--set advise.bottleneck=modem)."
+            ),
+        })
     }
 
     /// The remedies as rows, best first. With one situation the columns have its values, with
@@ -311,10 +331,16 @@ impl Advice {
     pub fn other_edits(&self, remedy: Option<usize>) -> Vec<&(String, String)> {
         let Some(settled) = self.settled_once(remedy) else { return Vec::new() };
         let is_queue = |path: &str| {
-            let line = path.strip_suffix(".queue");
+            let line = path.strip_suffix(".queue").or_else(|| path.strip_suffix(".shaper"));
             line.is_some_and(|path| settled.lines.iter().any(|line| path.ends_with(line.as_str())))
         };
         settled.set.iter().filter(|(path, _)| !is_queue(path)).collect()
+    }
+
+    /// Whether the remedy in the only situation needs marks of the call that the file lacks.
+    #[must_use]
+    pub fn marks_the_call(&self, remedy: Option<usize>) -> bool {
+        self.other_edits(remedy).iter().any(|(path, _)| path.ends_with(".dscp"))
     }
 
     /// The advice as a section of a report page.
@@ -327,9 +353,9 @@ impl Advice {
                 id: id("table"),
                 title: "Gain and cost of each remedy".to_owned(),
                 caption: "'call' is the useful rate of the call relative to the call alone: goodput × delay factor \
-                          (ITU-T G.107) × share of the time without a frozen picture. 'others keep' is the speed \
-                          of the other traffic relative to that without the remedy. The score is the geometric \
-                          mean of both; '=' marks remedies that do not differ significantly from the best."
+                          (ITU-T G.107) × share of the time without a frozen picture, while other traffic shares the \
+                          network. 'others keep' is the speed of the other traffic relative to that without \
+                          the remedy. The score is the weighted geometric mean of both; '=' marks remedies that do not differ significantly from the best."
                     .to_owned(),
                 body: Box::new(self.table(ranks)),
             },
@@ -341,7 +367,8 @@ impl Advice {
             },
         ];
         let best = ranks.first().and_then(|rank| rank.remedy);
-        let queues = self.tc(best, dev).into_iter().map(|queue| vec![queue.line, queue.tc]);
+        let queues =
+            self.tc(best, dev).into_iter().map(|queue| vec![queue.line.clone(), queue.commands()]);
         let others =
             self.other_edits(best).into_iter().map(|(key, value)| vec![key.clone(), value.clone()]);
         let rows: Vec<Vec<String>> = queues.chain(others).collect();

@@ -47,11 +47,16 @@ impl Agreement {
 /// which the usual level of 95 % would separate 10 by chance.
 const CONFIDENCE: f64 = 0.99;
 
-/// Whether the first score is significantly higher than the second: a paired t-test over the seeds,
-/// cells or experiments of both.
+/// A smaller difference of two scores means nothing to a user. Near the least quality, which
+/// [`MIN_RATE`](super::score::MIN_RATE) bounds, all seeds give almost the same score, and a t-test
+/// would separate any two. Our choice.
+const RELEVANT: f64 = 0.01;
+
+/// Whether the first score is higher than the second, by a relevant and significant difference: a
+/// paired t-test over the seeds, cells or experiments of both.
 fn is_higher(one: &[f64], other: &[f64]) -> bool {
     let differences: Vec<f64> = one.iter().zip(other).map(|(one, other)| one - other).collect();
-    half_width(&differences, CONFIDENCE).is_some_and(|half| mean(&differences) > half)
+    half_width(&differences, CONFIDENCE).is_some_and(|half| mean(&differences) > half.max(RELEVANT))
 }
 
 impl Advice {

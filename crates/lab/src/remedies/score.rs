@@ -35,7 +35,7 @@ pub(crate) struct Compared<'j> {
 
 /// Lower rates count as this rate, bit/s: one Ethernet frame per second. It bounds the ratio of two
 /// rates close to zero. Our choice.
-const MIN_RATE: f64 = 12_000.0;
+pub(crate) const MIN_RATE: f64 = 12_000.0;
 /// Lower page rates count as this rate, pages per second: one page per minute. Our choice.
 const MIN_PAGES: f64 = 1.0 / 60.0;
 /// Lower useful shares of a voice count as this share. Our choice.

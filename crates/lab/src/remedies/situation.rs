@@ -2,7 +2,7 @@
 //! the lines, Wi-Fi cells and LTE networks that the call passes.
 
 use document::did_you_mean;
-use experiment::{Advise, Experiment, ExperimentError, Origins, path_of};
+use experiment::{Advise, Bottleneck, Experiment, ExperimentError, Origins, path_of};
 use net::{AccessConfig, Direction, HostId, QueueConfig, RateConfig};
 use sim::tcp::{TcpApplication, TcpSource};
 use sim::{CallConfig, Scenario};
@@ -84,8 +84,13 @@ pub(crate) struct LimitedLine {
     pub(crate) host: HostId,
     /// The direction.
     pub(crate) direction: Direction,
-    /// The rate; `None` if it changes.
+    /// The rate that a queue may use: the line's, or behind a modem the shaper's; `None` if the
+    /// line's changes.
     pub(crate) rate: Option<Bitrate>,
+    /// The rate of a shaper in front of a modem, or of a queue that shapes by itself.
+    pub(crate) shaped: Option<Bitrate>,
+    /// Whether the packets wait in a modem, unless a shaper is in front of it.
+    pub(crate) behind_modem: bool,
     /// The queue without a remedy.
     pub(crate) queue: QueueConfig,
 }
@@ -318,10 +323,14 @@ fn lines(
         let (name, path) =
             (format!("{}.{direction}", name_of(origin)), format!("{origin}.{direction}"));
         if !found.iter().any(|line| line.path == path) {
+            let shaped = rate.map(|rate| rate.scale(experiment.advise.share.as_f64()));
+            let behind_modem = experiment.advise.bottleneck == Bottleneck::Modem;
             found.push(LimitedLine {
                 name,
                 path,
-                rate,
+                rate: if behind_modem { shaped } else { rate },
+                shaped,
+                behind_modem,
                 host,
                 direction,
                 queue: line.queue.clone(),

@@ -1,5 +1,5 @@
 use super::{close, conclude, eprint, outputs_apart, with_runner};
-use crate::cli::Advise as Args;
+use crate::cli::{Advise as Args, Goal};
 use crate::failure::Failure;
 use crate::output::{Output, Rows};
 use experiment::{Experiment, names};
@@ -16,16 +16,26 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 
+/// The name of a situation that '--line' describes.
+const HOME: &str = "home";
+
 /// The factor by which '--check' multiplies the seeds.
 const CHECK: u32 = 10;
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let outputs: Vec<&Path> = args.output.iter().map(AsRef::as_ref).collect();
+    let outputs: Vec<&Path> = args.output.iter().chain(&args.save).map(AsRef::as_ref).collect();
     let read = args.situations.iter().map(Path::new).chain(args.store.as_deref());
     outputs_apart(&outputs, &read.collect::<Vec<_>>())?;
     let wanted = Wanted::of(&args.remedy)?;
     let catalogue = Catalogue::embedded()?;
     let mut advices = Vec::new();
+    if let Some(home) = args.home() {
+        let experiment = home.experiment()?;
+        if let Some(path) = &args.save {
+            super::write_file(path, &home.text())?;
+        }
+        advices.push(Advice::new(grouped(args, HOME, vec![experiment])?, wanted.remedies())?);
+    }
     for name in &args.situations {
         let group = group(args, name, &catalogue)?;
         advices.push(Advice::new(group, wanted.remedies())?);
@@ -74,7 +84,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
             shown.print(&mut out)?;
         }
         if args.check {
-            let agreement = shown.advice.agreement(&shown.ranks, args.weight);
+            let agreement = shown.advice.agreement(&shown.ranks, args.weight());
             agrees &= agreement.holds();
             say_agreement(&shown.advice.group.name, shown.runs, agreement);
         }
@@ -151,6 +161,11 @@ fn group(args: &Args, name: &str, catalogue: &Catalogue) -> Result<Group, Failur
         }
         tested.into_iter().map(lab::open).collect::<Result<_, _>>()?
     };
+    grouped(args, name, opened)
+}
+
+/// The situations of these experiments, with the changes that the arguments ask for.
+fn grouped(args: &Args, name: &str, opened: Vec<Experiment>) -> Result<Group, Failure> {
     let mut experiments = Vec::new();
     for experiment in opened {
         let experiment = args.chosen.of(experiment)?.simulated()?;
@@ -198,6 +213,20 @@ fn say_agreement(name: &str, runs: usize, agreement: Agreement) {
     eprint(&format!(
         "{name}: {few} and {many} {word}: {best}; {reversed} of {separated} pairs that {runs} separate are reversed; Kendall's τ of all pairs {tau:.2}"
     ));
+}
+
+/// What the ranking is for, in words.
+fn goal(args: &Args) -> String {
+    let weight = args.weight();
+    let word = match (args.weight, args.goal) {
+        (Some(_), _) => format!("a weight of {weight} for the call"),
+        (None, Goal::Call) => "the call (--goal balance, --goal others)".to_owned(),
+        (None, Goal::Balance) => {
+            "a balance of call and other traffic (--goal call, --goal others)".to_owned()
+        }
+        (None, Goal::Others) => "other traffic (--goal call, --goal balance)".to_owned(),
+    };
+    format!("Goal: {word}.")
 }
 
 fn seeds(runs: usize) -> String {
@@ -254,7 +283,7 @@ impl<'a> Shown<'a> {
         let situations = advice.group.situations.iter();
         let all = situations.map(|situation| situation.experiment.runs).max().unwrap_or(1);
         let runs = (if args.check { all / CHECK } else { all }) as usize;
-        Self { args, advice, runs, ranks: advice.ranks(runs, args.weight) }
+        Self { args, advice, runs, ranks: advice.ranks(runs, args.weight()) }
     }
 
     fn json(&self, out: &mut Output) -> Result<(), Failure> {
@@ -309,7 +338,7 @@ impl<'a> Shown<'a> {
                 .advice
                 .tc(remedy, &self.args.dev.word())
                 .into_iter()
-                .map(|queue| queue.tc)
+                .map(|queue| queue.commands())
                 .collect(),
             unfit,
         }
@@ -327,6 +356,10 @@ impl<'a> Shown<'a> {
 
     fn print(&self, out: &mut Output) -> Result<(), Failure> {
         out.line(format_args!("{}; {}", self.advice.heading(), seeds(self.runs)))?;
+        out.line(goal(self.args))?;
+        if let Some(place) = self.advice.place() {
+            out.line(place)?;
+        }
         out.line("")?;
         out.table(&shown(&self.advice.table(&self.ranks)))?;
         let unfit = self.advice.unfit();
@@ -348,6 +381,11 @@ impl<'a> Shown<'a> {
         for queue in self.advice.tc(best, &self.args.dev.word()) {
             out.line("")?;
             super::tc::print(out, "", &queue)?;
+        }
+        if self.advice.marks_the_call(best) {
+            out.line("")?;
+            out.line("The classes know the call by its DSCP marks. A web page sets them with")?;
+            out.line("RTCRtpEncodingParameters.networkPriority = \"high\" (docs/guides/advise.md, 'Marks').")?;
         }
         let others = self.advice.other_edits(best);
         if !others.is_empty() {

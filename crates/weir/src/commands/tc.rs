@@ -33,6 +33,10 @@ pub(crate) fn run(args: &Tc) -> Result<ExitCode, Failure> {
                 }
             } else if args.batch {
                 heading(&mut out, &cell.label(), queue)?;
+                // tc -batch reads no other commands.
+                for command in queue.device.lines() {
+                    out.line(format_args!("# before, in a shell: {command}"))?;
+                }
                 let commands = queue.tc.lines();
                 for command in commands {
                     out.line(command.strip_prefix("tc ").unwrap_or(command))?;
@@ -66,8 +70,11 @@ pub(super) fn print(out: &mut Output, cell: &str, queue: &GatewayQueue) -> Resul
     for (address, host) in &queue.hosts {
         out.line(format_args!("# {address} stands for {host}: write its address"))?;
     }
-    out.lines(&queue.tc)?;
-    out.line(format_args!("# back: {}", queue.undo))
+    out.lines(&queue.commands())?;
+    for command in queue.undo.lines() {
+        out.line(format_args!("# back: {command}"))?;
+    }
+    Ok(())
 }
 
 /// Which line and cell follow, on one line of comment: a shell runs the next one.

@@ -55,7 +55,7 @@ pub(super) fn remedies() -> Vec<Remedy> {
         ),
         Remedy::new(
             ("cake-diffserv4", RemedyKind::Class),
-            "CAKE at 95 % of the rate of the line, with tins by DSCP",
+            "CAKE at a share of the rate of the line, with tins by DSCP",
             "tc-cake(8) (diffserv4); RFC 8837",
             |situation| {
                 let mut edits = at_lines(situation, |line| cake(line, "diffserv4"))?;

@@ -3,6 +3,8 @@
 use super::{Edits, Remedy, RemedyKind, Unfit};
 use crate::remedies::Situation;
 use crate::remedies::situation::LimitedLine;
+use experiment::shaped;
+use net::QueueConfig;
 use units::{Bitrate, Bytes, Duration};
 
 /// The highest rate of a line that counts as ADSL. An ADSL uplink has at most 3.3 Mbit/s (ITU-T
@@ -63,14 +65,15 @@ pub(super) fn remedies() -> Vec<Remedy> {
         ),
         Remedy::new(
             ("cake", RemedyKind::Queue),
-            "CAKE at 95 % of the rate of the line, fair by host and flow",
+            "CAKE at a share of the rate of the line, fair by host and flow",
             "tc-cake(8); Høiland-Jørgensen et al. 2018",
             |situation| at_lines(situation, |line| cake(line, "besteffort")),
         ),
     ]
 }
 
-/// Sets the queue of each of the user's own lines.
+/// Sets the queue of each of the user's own lines. Behind a modem the queue is in front of the
+/// modem's, which remains, and shapes.
 pub(super) fn at_lines(
     situation: &Situation,
     words: impl Fn(&LimitedLine) -> Result<String, Unfit>,
@@ -81,9 +84,22 @@ pub(super) fn at_lines(
             None => Unfit::NoWiredLine,
         });
     }
-    let set = |line: &LimitedLine| Ok::<_, Unfit>((format!("{}.queue", line.path), words(line)?));
+    let set = |line: &LimitedLine| {
+        let (key, words) = match line.behind_modem {
+            true => ("shaper", shaping(line, &words(line)?)?),
+            false => ("queue", words(line)?),
+        };
+        Ok::<_, Unfit>((format!("{}.{key}", line.path), words))
+    };
     let lines = situation.lines.iter().map(|line| line.name.clone()).collect();
     Ok(Edits { set: situation.lines.iter().map(set).collect::<Result<_, _>>()?, lines })
+}
+
+/// The queue in these words at the rate of the line's shaper: itself if it shapes, otherwise in an
+/// HTB class.
+fn shaping(line: &LimitedLine, words: &str) -> Result<String, Unfit> {
+    let queue: QueueConfig = words.parse()?;
+    Ok(if queue.shapes() { words.to_owned() } else { shaped(rate(line)?, &queue) })
 }
 
 /// The constant rate of a line.
@@ -126,9 +142,9 @@ fn ared(line: &LimitedLine) -> Result<String, Unfit> {
     ))
 }
 
-/// CAKE at 95 % of the rate of the line, so that the queue forms in CAKE and not in the modem
-/// (tc-cake(8), 'bandwidth').
+/// CAKE at `advise.share` of the rate of the line, so that the queue forms in CAKE and not in the
+/// modem (tc-cake(8), 'bandwidth').
 pub(super) fn cake(line: &LimitedLine, priority: &str) -> Result<String, Unfit> {
-    let bandwidth = rate(line)?.scale(0.95);
+    let bandwidth = line.shaped.ok_or_else(|| Unfit::VariableRate(line.name.clone()))?;
     Ok(format!("cake bandwidth {bandwidth} {priority}"))
 }
