@@ -47,7 +47,7 @@ fn main() -> ExitCode {
         Command::Fit(args) => commands::fit::run(&args),
         Command::Completions(args) => commands::completions::run(&args),
         Command::Man(args) => commands::man::run(&args),
-        Command::Schema => commands::schema::run(),
+        Command::Schema(args) => commands::schema::run(&args),
     };
     result.unwrap_or_else(Failure::report)
 }
