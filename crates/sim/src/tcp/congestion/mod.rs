@@ -260,7 +260,7 @@ impl Ack {
 mod tests {
     use super::*;
 
-    /// Linux `tcp_cong_avoid_ai`: one segment more per window of acknowledged segments, and the rest
+    /// Linux `tcp_cong_avoid_ai`: one segment more per window of acknowledged segments; the rest
     /// counts for the next one.
     #[test]
     fn whole_windows_grow_by_one_segment_per_window() {
