@@ -22,6 +22,7 @@ mod setting;
 pub mod fixed;
 pub mod gcc;
 pub mod kilinc_andersson;
+pub mod nada;
 
 pub use api::*;
 pub use gcc::Improvement;

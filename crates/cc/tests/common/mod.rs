@@ -141,7 +141,7 @@ impl Run {
         let start = self.queue_free.max(at);
         if drop || start.saturating_since(at) > Duration::from_millis(350) {
             self.lost += 1;
-            self.results.push(PacketResult { packet, arrival: None });
+            self.results.push(PacketResult { packet, arrival: None, ecn: cc::Ecn::NotEct });
             return;
         }
         self.queue_free = start + (self.path.rate)(at).time_to_send(PACKET).unwrap();
@@ -149,7 +149,7 @@ impl Run {
     }
 
     fn arrive(&mut self, arrival: Time, packet: SentPacket, timestamp: u64) {
-        self.results.push(PacketResult { packet, arrival: Some(arrival) });
+        self.results.push(PacketResult { packet, arrival: Some(arrival), ecn: cc::Ecn::NotEct });
         if let Some(receiver) = &mut self.controllers.receiver {
             let arrived = ArrivedPacket {
                 sequence: packet.sequence,
@@ -158,6 +158,7 @@ impl Run {
                 size: packet.size,
                 rtp_timestamp: timestamp,
                 probe: packet.probe,
+                ecn: cc::Ecn::NotEct,
             };
             receiver.on_packet(&arrived, Some(ONE_WAY * 2));
             self.answer(arrival);

@@ -197,6 +197,7 @@ impl MediaReceiver {
                 size: wire::rtp_size(packet) + self.below_rtp,
                 rtp_timestamp: packet.rtp_timestamp,
                 probe: packet.probe,
+                ecn: cc::Ecn::NotEct,
             };
             controller.on_packet(&arrived, self.rtt);
             self.answer(now, out);

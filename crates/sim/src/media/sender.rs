@@ -20,7 +20,7 @@ use crate::codec::{AudioCodec, AudioFrame, AudioSource, Encoder};
 use crate::payload::{FramePart, ReportBlock, Rtcp, Rtp, SenderReport};
 use crate::scenario::{CallConfig, Fec, VideoConfig};
 use crate::wire;
-use cc::{Feedback, SentPacket};
+use cc::{Feedback, MediaFrame, SentPacket};
 use net::Dscp;
 use std::collections::VecDeque;
 use units::{Bytes, Duration, Seed, Time};
@@ -427,7 +427,11 @@ impl VideoSender {
         self.keys += u64::from(frame.key);
         // Parity packets are longer than the packets that they protect, and must also fit.
         let spare = if self.fec.is_some() { wire::FEC_OVERHEAD } else { Bytes::ZERO };
+        let before = self.packetizer.bytes();
         self.packetizer.push(now, frame, wire::VIDEO_HEADER + spare);
+        let queued = self.packetizer.bytes();
+        let frame = MediaFrame { size: queued.saturating_sub(before), queued };
+        self.controller.on_frame(now, &frame);
         self.pacer.wake(now, self.packetizer.bytes());
     }
 

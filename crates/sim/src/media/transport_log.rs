@@ -40,7 +40,7 @@ impl TransportLog {
         for (sequence, &arrival) in (feedback.base_sequence..self.next).zip(&feedback.arrivals) {
             let packet = self.ring[(sequence % CAPACITY) as usize];
             if sequence >= self.reported && packet.sequence == sequence {
-                self.results.push(PacketResult { packet, arrival });
+                self.results.push(PacketResult { packet, arrival, ecn: cc::Ecn::NotEct });
             }
         }
         self.reported = self.reported.max(feedback.base_sequence + feedback.arrivals.len() as u64);
