@@ -6,7 +6,8 @@
 mod common;
 
 use cc::{
-    ArrivedPacket, CustomFeedback, Ecn, Feedback, PacketResult, ReceiverFeedback, SentPacket,
+    ArrivedPacket, CustomFeedback, Ecn, Feedback, MediaFrame, PacketResult, ReceiverFeedback,
+    SentPacket,
 };
 use common::config;
 use proptest::prelude::*;
@@ -72,6 +73,9 @@ fn check(config: &cc::ControllerConfig, steps: &[Step]) -> Result<(), TestCaseEr
     for step in steps {
         match *step {
             Step::Send { count, size, gap_us, probe } => {
+                let bytes = Bytes::new(u64::from(count) * u64::from(size));
+                let frame = MediaFrame { size: bytes, queued: bytes * u64::from(1 + count % 3) };
+                controllers.sender.on_frame(now, &frame);
                 for _ in 0..count {
                     now += Duration::from_micros(u64::from(gap_us) / u64::from(count));
                     let probe = controllers

@@ -11,3 +11,5 @@
 mod nada;
 #[path = "originals/recording.rs"]
 mod recording;
+#[path = "originals/scream_v2.rs"]
+mod scream_v2;

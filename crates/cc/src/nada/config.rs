@@ -36,9 +36,9 @@ settings! {
         /// Minimum time between two updates of the rate at the sender's form (§ 4.2: DELTA, 100 ms;
         /// the code updates from 50 ms on).
         "update.min_interval" => min_update: Duration,
-        /// Whether the sender's form updates after the first packet of a message if DELTA has passed,
-        /// so that the rest of the message counts in the next update (the code, `processFeedback`:
-        /// true; the text updates after the message: false).
+        /// Whether the sender's form updates after the first packet of a message if DELTA has
+        /// passed, so that the rest of the message counts in the next update (the code,
+        /// `processFeedback`: true; the text updates after the message: false).
         "update.first_packet" => first_packet: bool,
         /// LOGWIN, the observation window in sending time (Fig. 3: 500 ms).
         "logwin" => logwin: Duration,

@@ -8,7 +8,9 @@
     reason = "each test file uses what it needs, and fails if it cannot be set up"
 )]
 
-use cc::{ArrivedPacket, ControllerConfig, Controllers, Feedback, PacketResult, SentPacket};
+use cc::{
+    ArrivedPacket, ControllerConfig, Controllers, Feedback, MediaFrame, PacketResult, SentPacket,
+};
 use std::collections::VecDeque;
 use units::{Bitrate, Bytes, Duration, Time};
 
@@ -118,6 +120,8 @@ impl Run {
             self.credit += PACKET * u64::from(self.probe.1);
         }
         let timestamp = self.now.as_nanos() / 11_111;
+        let size = PACKET * (self.credit.get() / PACKET.get());
+        self.controllers.sender.on_frame(self.now, &MediaFrame { size, queued: size });
         let mut at = self.now;
         while self.credit >= PACKET {
             self.credit -= PACKET;

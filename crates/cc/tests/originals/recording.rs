@@ -1,10 +1,13 @@
 //! Reads recordings, replays their inputs, and compares outputs.
 
 use cc::{Ecn, Feedback, MediaFrame, PacketResult, Sender, SentPacket};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use units::{Bytes, Time};
+
+/// Frames are split into packets of this size.
+const PACKET: u64 = 1200;
 
 /// The folder of the recordings of a controller.
 fn folder(controller: &str) -> PathBuf {
@@ -59,11 +62,15 @@ impl Recording {
         }
     }
 
+    /// The word after `key` in the header.
+    pub(crate) fn word(&self, key: &str) -> &str {
+        let (_, rest) = self.header.split_once(key).unwrap_or_else(|| panic!("no {key}"));
+        rest.trim_start().split([' ', ',', '\n']).next().unwrap()
+    }
+
     /// The number after `key` in the header.
     pub(crate) fn parameter(&self, key: &str) -> f64 {
-        let (_, rest) = self.header.split_once(key).unwrap_or_else(|| panic!("no {key}"));
-        let end = rest.trim_start().split([' ', ',', '\n']).next().unwrap();
-        end.parse().unwrap()
+        self.word(key).parse().unwrap()
     }
 
     pub(crate) fn time(&self, ticks: u64) -> Time {
@@ -81,24 +88,43 @@ pub(crate) fn replay(
 ) {
     let mut outputs = recording.outputs.iter();
     let mut sent: BTreeMap<u64, SentPacket> = BTreeMap::new();
+    // The packets of the sender's queue.
+    let mut queue: VecDeque<u64> = VecDeque::new();
     let (mut ticks, mut arrival) = (0, 0);
-    for row in &recording.inputs {
+    let mut rows = recording.inputs.iter().peekable();
+    while let Some(row) = rows.next() {
         let fields: Vec<&str> = row.split(',').collect();
         let number = |index: usize| fields[index].parse::<u64>().unwrap();
         ticks += number(1);
         let now = recording.time(ticks);
         match fields[0] {
             "F" => {
-                let size = Bytes::new(number(3));
-                sender.on_frame(now, &MediaFrame { size, queued: size });
+                // A queue that was discarded at feedback is recorded after the next frame.
+                let discarded = rows.peek().and_then(|next| next.strip_prefix("D,0,"));
+                let discarded = discarded.map(|count| count.parse::<usize>().unwrap());
+                if discarded.is_some_and(|count| count == queue.len()) {
+                    queue.clear();
+                    rows.next();
+                }
+                let mut size = number(3);
+                while size > 0 {
+                    queue.push_back(size.min(PACKET));
+                    size = size.saturating_sub(PACKET);
+                }
+                let (size, queued) = (Bytes::new(number(3)), Bytes::new(queue.iter().sum()));
+                sender.on_frame(now, &MediaFrame { size, queued });
             }
             "S" => {
                 let (sequence, size) = (number(2), Bytes::new(number(3)));
                 let packet = SentPacket { sequence, sent: now, size, probe: None };
                 sender.on_sent(&packet);
+                queue.pop_front();
                 sent.insert(sequence, packet);
             }
-            "P" | "D" => {}
+            "P" => sender.on_timeout(now),
+            "D" => drop(queue.drain(..number(2) as usize)),
+            // A message in wire form has no arrival times in this file.
+            "W" => {}
             "B" => {
                 let mut results = Vec::new();
                 for (sequence, entry) in (number(5)..).zip(fields[6].split(' ')) {
@@ -120,6 +146,8 @@ pub(crate) fn replay(
                 let values = outputs.next().unwrap();
                 let names = recording.columns.iter().map(String::as_str);
                 compare(sender, now, &names.zip(values.iter().copied()).collect());
+                // The original was asked for a packet after each message.
+                sender.on_timeout(now);
             }
             other => panic!("unknown row {other}"),
         }

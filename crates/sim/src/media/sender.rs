@@ -8,7 +8,7 @@ use super::frame_buffer::Counted;
 use super::history::History;
 use super::media_timeout::MediaTimeout;
 use super::pacer::{Grant, Pacer};
-use super::packetizer::{Packetizer, Part};
+use super::packetizer::{MAX_PACKET, Packetizer, Part};
 use super::protection::ProtectionShare;
 use super::report_timer::ReportTimer;
 use super::transport_log::TransportLog;
@@ -382,8 +382,9 @@ impl VideoSender {
             self.capture(now, out);
         }
         let mut sent = false;
-        while let Some(grant) =
-            self.pacer.grant(now, self.queue_empty(), self.can_pad(), self.packetizer.bytes())
+        while self.window_is_open()
+            && let Some(grant) =
+                self.pacer.grant(now, self.queue_empty(), self.can_pad(), self.packetizer.bytes())
         {
             sent |= self.send(now, grant, out);
         }
@@ -394,11 +395,17 @@ impl VideoSender {
 
     fn next_wake(&self) -> Option<Time> {
         let pacer = self.pacer.next_wake(self.queue_empty(), self.can_pad());
+        let pacer = pacer.filter(|_| self.window_is_open());
         let breaker = self.breaker.as_ref().map(CircuitBreaker::deadline);
         let limits = earlier(breaker, self.timeout.and_then(|timeout| timeout.deadline()));
         let source = self.encoder.next_capture().min(self.report.due());
         let media = earlier(earlier(pacer, self.controller.next_timeout()), Some(source));
         earlier(media, limits)
+    }
+
+    /// Whether the controller's window for sending has room for a packet.
+    fn window_is_open(&self) -> bool {
+        self.controller.send_window().is_none_or(|window| window >= MAX_PACKET)
     }
 
     fn queue_empty(&self) -> bool {
