@@ -46,6 +46,13 @@ const FAMILIES: &[Family] = &[
         improve: None,
     },
     Family {
+        name: "scream-v1",
+        build: crate::scream_v1::build,
+        profiles: crate::scream_v1::profiles,
+        settings: crate::scream_v1::settings,
+        improve: None,
+    },
+    Family {
         name: "scream-v2",
         build: crate::scream_v2::build,
         profiles: crate::scream_v2::profiles,

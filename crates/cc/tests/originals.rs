@@ -11,5 +11,7 @@
 mod nada;
 #[path = "originals/recording.rs"]
 mod recording;
+#[path = "originals/scream_v1.rs"]
+mod scream_v1;
 #[path = "originals/scream_v2.rs"]
 mod scream_v2;

@@ -11,7 +11,7 @@ const STEADY: f64 = 0.2;
 const LOSS_GAIN: f64 = 0.02;
 
 /// Delays in s.
-pub(super) struct CompetingFlows {
+pub(crate) struct CompetingFlows {
     enabled: bool,
     low: f64,
     high: f64,
@@ -22,7 +22,7 @@ pub(super) struct CompetingFlows {
 }
 
 impl CompetingFlows {
-    pub(super) fn new(enabled: bool, low: f64, high: f64) -> Self {
+    pub(crate) fn new(enabled: bool, low: f64, high: f64) -> Self {
         Self {
             enabled,
             low,
@@ -35,12 +35,12 @@ impl CompetingFlows {
     }
 
     /// A round-trip time passed, with lost packets or without.
-    pub(super) fn on_round_trip(&mut self, lost: bool) {
+    pub(crate) fn on_round_trip(&mut self, lost: bool) {
         self.loss_event_rate += LOSS_GAIN * (f64::from(u8::from(lost)) - self.loss_event_rate);
     }
 
     /// A sample of the queue delay.
-    pub(super) fn on_sample(&mut self, delay: f64) {
+    pub(crate) fn on_sample(&mut self, delay: f64) {
         if !self.enabled {
             return;
         }
@@ -64,7 +64,7 @@ impl CompetingFlows {
     }
 
     /// `qdelay_target`.
-    pub(super) fn target(&self) -> f64 {
+    pub(crate) fn target(&self) -> f64 {
         self.target
     }
 }

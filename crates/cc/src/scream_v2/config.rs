@@ -70,11 +70,13 @@ settings! {
         "ecn" => ecn: EcnMode,
         /// `BETA_LOSS`, the factor of the reference window at a loss (0.7).
         "beta_loss" => beta_loss: f64,
-        /// `BETA_ECN`, the factor of the reference window at a classic mark (draft: 0.8; code: 0.9).
+        /// `BETA_ECN`, the factor of the reference window at a classic mark (draft: 0.8; code:
+        /// 0.9).
         "beta_ecn" => beta_ecn: f64,
         /// `QDELAY_TARGET_LO`, the least target of the queue delay (draft: 60 ms; code: 100 ms).
         "qdelay_target.lo" => target_lo: Duration,
-        /// `QDELAY_TARGET_HI`, the greatest target of the queue delay (draft: 400 ms; code: 300 ms).
+        /// `QDELAY_TARGET_HI`, the greatest target of the queue delay (draft: 400 ms; code: 300
+        /// ms).
         "qdelay_target.hi" => target_hi: Duration,
         /// Whether the target adapts to competing flows (the draft describes it and allows to turn
         /// it off; code: off).
@@ -146,8 +148,8 @@ settings! {
         /// Difference of the greatest and least delay at which the increase is least (code,
         /// `kLatencyDiffThreshold`: 10 ms; draft: no such rule, 0).
         "delay.variation" => variation: Duration,
-        /// Whether a reaction to delay ends the time without congestion in the increase (code: true;
-        /// draft: false, only losses and marks do).
+        /// Whether a reaction to delay ends the time without congestion in the increase (code:
+        /// true; draft: false, only losses and marks do).
         "delay.congests" => delay_congests: bool,
         /// Whether small windows change less: by 1 − MSS/window, at least 0.5 (draft: true; code:
         /// false).
@@ -163,8 +165,8 @@ settings! {
         "reduction.acked_share" => acked_share: f64,
         /// When the inflection point is set: spaced (draft) or grown (code).
         "inflection" => inflection: Inflection,
-        /// The smoothed loss ratio, or a queue of a quarter of the target, from which losses cause a
-        /// reaction (code, `kLossRateThreshold`: 0.01; draft: each loss, 0).
+        /// The smoothed loss ratio, or a queue of a quarter of the target, from which losses cause
+        /// a reaction (code, `kLossRateThreshold`: 0.01; draft: each loss, 0).
         "loss.threshold" => loss_threshold: f64,
         /// When a missing packet is lost: adaptive (draft) or fixed (code).
         "loss.detection" => loss_detection: LossDetection,
@@ -192,8 +194,8 @@ settings! {
         "pacing.media_rate" => pacing_media_rate: bool,
         /// `PACKET_OVERHEAD`, bytes below RTP per packet (20).
         "rate.packet_overhead" => packet_overhead: Bytes,
-        /// `BYTES_IN_FLIGHT_LIMIT`, the share of the window in flight from which the rate is reduced
-        /// (draft: 0.9; the code defines it without effect: 0).
+        /// `BYTES_IN_FLIGHT_LIMIT`, the share of the window in flight from which the rate is
+        /// reduced (draft: 0.9; the code defines it without effect: 0).
         "rate.in_flight_limit" => in_flight_limit: f64,
         /// `BYTES_IN_FLIGHT_LIMIT_COMPENSATION`, the greatest divisor of that rule (1.5).
         "rate.in_flight_compensation" => in_flight_compensation: f64,
@@ -206,8 +208,8 @@ settings! {
         /// Gain with which the age of the sender's queue reduces the rate (code,
         /// `kRateAdjustGain1`: 0.2; draft: none, 0).
         "rate.queue_gain" => queue_gain: f64,
-        /// Whether a slow factor, 0.8 to 1.1, corrects the rate for an encoder that misses it (code,
-        /// `updateRate`: true; the draft leaves it to be described).
+        /// Whether a slow factor, 0.8 to 1.1, corrects the rate for an encoder that misses it
+        /// (code, `updateRate`: true; the draft leaves it to be described).
         "rate.coder_correction" => coder_correction: bool,
         /// Percentile of the frame sizes (draft: 0.75; code: 0.8).
         "frame_size.percentile" => percentile: f64,

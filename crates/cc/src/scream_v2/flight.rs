@@ -1,8 +1,9 @@
 //! The packets that left: bytes in flight, newly acknowledged bytes, and lost packets.
 
-use super::config::{LossDetection, ScreamV2Config};
+use super::config::LossDetection;
 use super::ntp;
 use std::collections::VecDeque;
+use units::Duration;
 
 /// Packets remembered (the code, `kMaxTxPackets`).
 const CAPACITY: u64 = 4096;
@@ -23,30 +24,30 @@ struct Slot {
     sent: u64,
     /// When its frame was added to the sender's queue.
     frame: u64,
-    size: u64,
+    size: u32,
     used: bool,
     acked: bool,
     /// The last packet of its frame.
     last: bool,
-    /// When a later packet was acknowledged first.
-    passed: Option<u64>,
+    /// When a later packet was acknowledged first; 0: not yet.
+    passed: u64,
 }
 
 /// What the acknowledgements of a message tell, in order.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(crate) enum Fate {
     /// A packet arrived.
     Arrived,
     /// A packet of this size is lost.
     Lost(u64),
 }
 
-pub(super) struct Flight {
+pub(crate) struct Flight {
     detection: LossDetection,
     reordering: u64,
     slots: Vec<Slot>,
     /// Bytes from the newest packet down to the newest acknowledged one.
-    pub(super) bytes: u64,
+    pub(crate) bytes: u64,
     /// The first packet that no acknowledgement has passed.
     edge: u64,
     /// One after the newest packet.
@@ -58,22 +59,23 @@ pub(super) struct Flight {
     newest_frame: Option<u64>,
     /// When the newest acknowledged packet was sent.
     acked_sent: u64,
-    pub(super) newly_acked: u64,
-    pub(super) newly_marked: u64,
+    pub(crate) newly_acked: u64,
+    pub(crate) newly_marked: u64,
 }
 
 /// An acknowledged packet, when it had not been acknowledged before.
-pub(super) struct Acknowledged {
-    pub(super) sent: u64,
+pub(crate) struct Acknowledged {
+    pub(crate) sent: u64,
     /// The last packet of its frame.
-    pub(super) last: bool,
+    pub(crate) last: bool,
 }
 
 impl Flight {
-    pub(super) fn new(config: &ScreamV2Config) -> Self {
+    /// `reordering`: the first reordering window.
+    pub(crate) fn new(detection: LossDetection, reordering: Duration) -> Self {
         Self {
-            detection: config.loss_detection,
-            reordering: (config.reordering.as_secs_f64() * 65_536.0).round() as u64,
+            detection,
+            reordering: ntp::span(reordering),
             slots: vec![Slot::default(); CAPACITY as usize],
             bytes: 0,
             edge: 0,
@@ -93,7 +95,7 @@ impl Flight {
     }
 
     /// A packet left, whose frame was queued at `frame`; `last`: the last of the frame.
-    pub(super) fn on_sent(
+    pub(crate) fn on_sent(
         &mut self,
         now: u64,
         sequence: u64,
@@ -104,13 +106,21 @@ impl Flight {
             self.edge = sequence;
         }
         self.next = sequence + 1;
-        let slot = Slot { sequence, sent: now, frame, size, last, used: true, ..Slot::default() };
+        let slot = Slot {
+            sequence,
+            sent: now,
+            frame,
+            size: size as u32,
+            last,
+            used: true,
+            ..Slot::default()
+        };
         self.slots[(sequence % CAPACITY) as usize] = slot;
         self.bytes += size;
     }
 
     /// A packet is reported as arrived.
-    pub(super) fn acknowledge(
+    pub(crate) fn acknowledge(
         &mut self,
         now: u64,
         sequence: u64,
@@ -121,6 +131,7 @@ impl Flight {
         let slot = self.slot(sequence).filter(|slot| !slot.acked)?;
         slot.acked = true;
         let Slot { sent, frame, size, last, .. } = *slot;
+        let size = u64::from(size);
         let newest = self.newest_frame.unwrap_or(frame);
         if (newest..newest + MAX_ADVANCE).contains(&frame) {
             self.newest_frame = Some(frame);
@@ -134,8 +145,9 @@ impl Flight {
     /// most a round-trip time (RFC 8985 § 6.2).
     fn adapt(&mut self, now: u64, sequence: u64, rtt: u64) {
         let slot = &mut self.slots[(sequence % CAPACITY) as usize];
-        let passed = slot.passed.filter(|_| slot.sequence == sequence && !slot.acked);
-        if let (LossDetection::Adaptive, Some(passed)) = (self.detection, passed) {
+        let passed = slot.passed;
+        let was_passed = passed > 0 && slot.sequence == sequence && !slot.acked;
+        if was_passed && self.detection == LossDetection::Adaptive {
             slot.acked = !slot.used;
             self.reordering = now.saturating_sub(passed).min(rtt);
         }
@@ -143,7 +155,7 @@ impl Flight {
 
     /// The message ends with the packet `highest`: everything up to it leaves the flight, lost or
     /// not. `each` gets the fate of packets in order of sequence number.
-    pub(super) fn advance(&mut self, now: u64, highest: u64, mut each: impl FnMut(Fate)) {
+    pub(crate) fn advance(&mut self, now: u64, highest: u64, mut each: impl FnMut(Fate)) {
         let before = self.highest.replace(highest).unwrap_or(highest);
         let given_up = before.saturating_sub(MAX_BEHIND);
         let first = given_up.saturating_sub(highest.saturating_sub(before).min(MAX_GIVEN_UP));
@@ -169,8 +181,8 @@ impl Flight {
             let sequence = self.edge;
             self.edge += 1;
             let Some(slot) = self.slot(sequence) else { continue };
-            slot.passed = Some(now);
-            let size = slot.size;
+            slot.passed = now.max(1);
+            let size = u64::from(slot.size);
             self.newly_acked += size;
             self.bytes = self.bytes.saturating_sub(size);
             if self.examine(now, sequence, &mut each) && self.missing.len() < CAPACITY as usize {
@@ -183,7 +195,7 @@ impl Flight {
     fn give_up(&mut self, sequence: u64, counts: bool, each: &mut impl FnMut(Fate)) {
         if let Some(slot) = self.slot(sequence) {
             slot.used = false;
-            let (acked, size) = (slot.acked, slot.size);
+            let (acked, size) = (slot.acked, u64::from(slot.size));
             if !acked && counts {
                 each(Fate::Lost(size));
             }
@@ -196,7 +208,7 @@ impl Flight {
             (self.acked_sent, self.newest_frame, self.reordering);
         let detection = self.detection;
         let Some(slot) = self.slot(sequence) else { return false };
-        let waited = now.saturating_sub(slot.passed.unwrap_or(now));
+        let waited = now.saturating_sub(slot.passed);
         if slot.acked {
             slot.used = false;
             each(Fate::Arrived);
@@ -211,14 +223,14 @@ impl Flight {
         };
         if is_lost {
             slot.used = false;
-            let size = slot.size;
+            let size = u64::from(slot.size);
             each(Fate::Lost(size));
         }
         !is_lost
     }
 
     /// Forgets everything in flight.
-    pub(super) fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         self.slots.iter_mut().for_each(|slot| slot.used = false);
         self.missing.clear();
         self.edge = self.next;
@@ -226,12 +238,12 @@ impl Flight {
     }
 
     /// Takes the bytes that were newly acknowledged, and those of them that were marked.
-    pub(super) fn take_acked(&mut self) -> (u64, u64) {
+    pub(crate) fn take_acked(&mut self) -> (u64, u64) {
         (std::mem::take(&mut self.newly_acked), std::mem::take(&mut self.newly_marked))
     }
 
     /// The reordering window in s.
-    pub(super) fn reordering(&self) -> f64 {
+    pub(crate) fn reordering(&self) -> f64 {
         ntp::seconds(self.reordering)
     }
 }
@@ -239,11 +251,12 @@ impl Flight {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scream_v2::ScreamV2Config;
 
     const RTT: u64 = 3277;
 
     fn flight(config: &ScreamV2Config) -> Flight {
-        let mut flight = Flight::new(config);
+        let mut flight = Flight::new(config.loss_detection, config.reordering);
         (0..20).for_each(|k| flight.on_sent(100 * k, k, 1000, (100 * k, true)));
         flight
     }

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 const MAX_FRAMES: usize = 256;
 
 #[derive(Default)]
-pub(super) struct MediaQueue {
+pub(crate) struct MediaQueue {
     /// When a frame came, and its bytes that wait.
     frames: VecDeque<(u64, u64)>,
     bytes: u64,
@@ -15,7 +15,7 @@ pub(super) struct MediaQueue {
 
 impl MediaQueue {
     /// A frame came; `queued` is the queue with it, which corrects what is known of the queue.
-    pub(super) fn on_frame(&mut self, now: u64, size: u64, queued: u64) {
+    pub(crate) fn on_frame(&mut self, now: u64, size: u64, queued: u64) {
         let before = queued.saturating_sub(size);
         while self.bytes > before {
             self.take(self.bytes - before);
@@ -37,14 +37,14 @@ impl MediaQueue {
     }
 
     /// A packet left. Returns when its frame came, and whether it was the last of the frame.
-    pub(super) fn on_sent(&mut self, size: u64) -> (u64, bool) {
+    pub(crate) fn on_sent(&mut self, size: u64) -> (u64, bool) {
         let Some(&(frame, left)) = self.frames.front() else { return (self.newest, true) };
         self.take(size);
         (frame, left <= size)
     }
 
     /// The endpoint discards the queue.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.frames.clear();
         self.bytes = 0;
     }
@@ -61,16 +61,16 @@ impl MediaQueue {
         }
     }
 
-    pub(super) fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 
     /// How long the oldest frame waits, in ticks.
-    pub(super) fn age(&self, now: u64) -> u64 {
+    pub(crate) fn age(&self, now: u64) -> u64 {
         self.frames.front().map_or(0, |&(since, _)| now.saturating_sub(since))
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.frames.is_empty()
     }
 }

@@ -15,15 +15,15 @@
 //! `docs/algorithms/scream-v2.md` has a table of the differences between the draft and the authors'
 //! code.
 
-mod competing_flows;
+pub(crate) mod competing_flows;
 mod config;
-mod flight;
+pub(crate) mod flight;
 mod frame_size;
 mod l4s_alpha;
-mod media_queue;
+pub(crate) mod media_queue;
 mod media_rate;
-mod ntp;
-mod queue_delay;
+pub(crate) mod ntp;
+pub(crate) mod queue_delay;
 mod rates;
 mod reference_window;
 mod rtt;

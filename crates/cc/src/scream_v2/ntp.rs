@@ -6,28 +6,30 @@ use units::{Duration, Time};
 
 /// Ticks per second.
 const PER_SECOND: f64 = 65_536.0;
-const NANOS: u128 = 1_000_000_000;
+/// Nanoseconds per second.
+const NANOS: u64 = 1_000_000_000;
 
 /// The tick nearest to a time.
-pub(super) fn ticks(time: Time) -> u64 {
-    let ticks = ((u128::from(time.as_nanos()) << 16) + NANOS / 2) / NANOS;
-    u64::try_from(ticks).unwrap_or(u64::MAX)
+pub(crate) fn ticks(time: Time) -> u64 {
+    let (seconds, nanos) = (time.as_nanos() / NANOS, time.as_nanos() % NANOS);
+    (seconds << 16) + ((nanos << 16) + NANOS / 2) / NANOS
 }
 
 /// The whole ticks of a span.
-pub(super) fn span(span: Duration) -> u64 {
-    u64::try_from((u128::from(span.as_nanos()) << 16) / NANOS).unwrap_or(u64::MAX)
+pub(crate) fn span(span: Duration) -> u64 {
+    let (seconds, nanos) = (span.as_nanos() / NANOS, span.as_nanos() % NANOS);
+    (seconds << 16) + (nanos << 16) / NANOS
 }
 
 /// A span in ticks, in seconds.
-pub(super) fn seconds(ticks: u64) -> f64 {
+pub(crate) fn seconds(ticks: u64) -> f64 {
     ticks as f64 / PER_SECOND
 }
 
 /// The time of a tick.
-pub(super) fn time(ticks: u64) -> Time {
-    let nanos = (u128::from(ticks) * NANOS).div_ceil(1 << 16);
-    Time::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
+pub(crate) fn time(ticks: u64) -> Time {
+    let (seconds, rest) = (ticks >> 16, ticks & 0xffff);
+    Time::from_nanos(seconds.saturating_mul(NANOS).saturating_add((rest * NANOS).div_ceil(1 << 16)))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::config::ScreamV2Config;
 use super::ntp;
+use units::Duration;
 
 /// Interval of the slow minimum in round-trip times (the code, `kQueueDelayMinSlowAvgUpdateRtts`).
 const SLOW_RTTS: u64 = 100;
@@ -15,7 +16,7 @@ const VARIATION_GAIN: f64 = 1.0 / 32.0;
 const NONE_YET: f64 = 1000.0;
 
 /// The least one-way delay of a long window, in ticks.
-struct BaseDelay {
+pub(crate) struct BaseDelay {
     step: u64,
     current: i64,
     history: Vec<i64>,
@@ -25,6 +26,25 @@ struct BaseDelay {
 }
 
 impl BaseDelay {
+    /// A history of `entries` minima, each of a `step`.
+    pub(crate) fn new(step: Duration, entries: usize) -> Self {
+        Self {
+            step: ntp::span(step),
+            current: i64::MAX,
+            history: vec![i64::MAX; entries],
+            next: 0,
+            least: i64::MAX,
+            since: None,
+        }
+    }
+
+    /// The queue delay of a packet, in s.
+    pub(crate) fn queued(&mut self, now: u64, sent: u64, arrival: u64) -> f64 {
+        let delay = (i128::from(arrival) - i128::from(sent)) as i64;
+        let queued = delay.saturating_sub(self.update(now, delay)).max(0);
+        ntp::seconds(queued.unsigned_abs())
+    }
+
     /// A one-way delay; returns the base delay.
     fn update(&mut self, now: u64, delay: i64) -> i64 {
         let since = *self.since.get_or_insert(now);
@@ -66,14 +86,7 @@ pub(super) struct QueueDelay {
 impl QueueDelay {
     pub(super) fn new(config: &ScreamV2Config) -> Self {
         Self {
-            base: BaseDelay {
-                step: ntp::span(config.base_step),
-                current: i64::MAX,
-                history: vec![i64::MAX; config.base_entries],
-                next: 0,
-                least: i64::MAX,
-                since: None,
-            },
+            base: BaseDelay::new(config.base_step, config.base_entries),
             gain: config.average_gain,
             less_minimum: config.less_minimum,
             threshold: config.variation.as_secs_f64(),
@@ -97,9 +110,7 @@ impl QueueDelay {
 
     /// A packet was acknowledged.
     pub(super) fn on_acknowledged(&mut self, now: u64, sent: u64, arrival: u64, target: f64) {
-        let delay = (i128::from(arrival) - i128::from(sent)) as i64;
-        let queued = delay.saturating_sub(self.base.update(now, delay)).max(0);
-        self.newest = ntp::seconds(queued.unsigned_abs());
+        self.newest = self.base.queued(now, sent, arrival);
         self.filtered_min = self.filtered_min.min(self.newest);
         self.filtered_max = target.min(self.filtered_max.max(self.newest));
     }

@@ -96,7 +96,7 @@ impl ScreamV2Sender {
             discard_age: ntp::span(config.discard),
             discarded: 0,
             started: None,
-            flight: Flight::new(config),
+            flight: Flight::new(config.loss_detection, config.reordering),
             rtt: Rtt::new(config),
             delay: QueueDelay::new(config),
             alpha: L4sAlpha::new(config),
@@ -370,7 +370,8 @@ impl ScreamV2Sender {
         self.can_reset = self.halved;
     }
 
-    /// The rate for the encoder, unless it is halved. The correction is applied twice, as in the code.
+    /// The rate for the encoder, unless it is halved. The correction is applied twice, as in the
+    /// code.
     fn encoder_rate(&self) -> f64 {
         let correction = self.rates.correction();
         correction * correction * self.rate.target
