@@ -2,6 +2,7 @@
 
 use crate::gcc::words::words;
 use crate::profile::BuildError;
+use crate::scream_v2::EcnMode;
 use crate::setting::settings;
 use units::Duration;
 
@@ -21,6 +22,10 @@ settings! {
         /// Where the congestion signal is estimated: receiver (§ 4.2), which reports it, or sender
         /// (§ 6.4), from feedback per packet.
         "side" => side: Side,
+        /// The ECN field of the packets that leave: not-ect, ect0 or ect1 (§ 5.1.2 names RFC 6679;
+        /// without ECN the marking ratio is 0). In the sender's form marks need feedback that
+        /// carries ECN.
+        "ecn" => ecn: EcnMode,
         /// PRIO, the weight of the flow (Fig. 3: 1.0).
         "prio" => prio: f64,
         /// XREF, the reference congestion level at RMAX (Fig. 3: 10 ms).
@@ -102,6 +107,7 @@ impl NadaConfig {
         let ms = Duration::from_millis;
         Self {
             side: Side::Receiver,
+            ecn: EcnMode::NotEct,
             prio: 1.0,
             xref: ms(10),
             kappa: 0.5,

@@ -7,7 +7,7 @@ use super::observation_window::Observation;
 use super::rate_shaping::RateShaping;
 use super::reference_rate::ReferenceRate;
 use crate::{
-    Allocation, ControllerConfig, Decision, Feedback, MediaFrame, PacketResult, SentPacket,
+    Allocation, ControllerConfig, Decision, Ecn, Feedback, MediaFrame, PacketResult, SentPacket,
     SignalSink,
 };
 use units::{Bitrate, Duration, Time};
@@ -21,6 +21,7 @@ pub(crate) struct NadaSender {
     min_update: Duration,
     first_packet: bool,
     max_rate: Bitrate,
+    ecn: Ecn,
     rtt: Duration,
     /// t_last: the last update, or the first packet.
     last: Option<Time>,
@@ -36,6 +37,7 @@ impl NadaSender {
             min_update: config.min_update,
             first_packet: config.first_packet,
             max_rate: rates.max_rate,
+            ecn: config.ecn.field(),
             rtt: Duration::ZERO,
             last: None,
         }
@@ -110,6 +112,10 @@ impl crate::Sender for NadaSender {
     fn decision(&self) -> Decision {
         let (target_rate, pacing_rate) = self.shaping.rates(self.rate.get(), self.rate.bounds());
         Decision { target_rate, pacing_rate, probe: None }
+    }
+
+    fn ecn(&self) -> Ecn {
+        self.ecn
     }
 
     fn on_frame(&mut self, _now: Time, frame: &MediaFrame) {

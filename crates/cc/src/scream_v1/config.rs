@@ -49,8 +49,8 @@ settings! {
         "gain" => gain: f64,
         /// `BETA_LOSS`, the factor of the window at a loss event (§ 4.1.1.1: 0.8).
         "beta_loss" => beta_loss: f64,
-        /// `BETA_ECN`, the factor of the window at a mark (§ 4.1.1.1: 0.9). The target rate gets the
-        /// same factor (§ 4.1.3).
+        /// `BETA_ECN`, the factor of the window at a mark (§ 4.1.1.1: 0.9). The target rate gets
+        /// the same factor (§ 4.1.3).
         "beta_ecn" => beta_ecn: f64,
         /// `BETA_R`, the factor of the target rate at a loss event (§ 4.1.1.1: 0.9).
         "beta_r" => beta_r: f64,

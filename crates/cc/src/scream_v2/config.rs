@@ -1,5 +1,6 @@
 //! The settings, with the values of the draft and those of the authors' code.
 
+use crate::Ecn;
 use crate::gcc::words::words;
 use crate::profile::BuildError;
 use crate::setting::settings;
@@ -14,6 +15,17 @@ words! {
         Ect0 = "ect0",
         /// ECT(1): the L4S response (`IS_L4S`).
         Ect1 = "ect1",
+    }
+}
+
+impl EcnMode {
+    /// The field itself.
+    pub(crate) fn field(self) -> Ecn {
+        match self {
+            Self::NotEct => Ecn::NotEct,
+            Self::Ect0 => Ecn::Ect0,
+            Self::Ect1 => Ecn::Ect1,
+        }
     }
 }
 

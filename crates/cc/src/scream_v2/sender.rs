@@ -442,11 +442,7 @@ impl crate::Sender for ScreamV2Sender {
     }
 
     fn ecn(&self) -> Ecn {
-        match self.config.ecn {
-            EcnMode::NotEct => Ecn::NotEct,
-            EcnMode::Ect0 => Ecn::Ect0,
-            EcnMode::Ect1 => Ecn::Ect1,
-        }
+        self.config.ecn.field()
     }
 
     fn signals(&self, sink: &mut SignalSink<'_>) {

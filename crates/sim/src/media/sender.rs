@@ -21,7 +21,7 @@ use crate::payload::{FramePart, ReportBlock, Rtcp, Rtp, SenderReport};
 use crate::scenario::{CallConfig, Fec, VideoConfig};
 use crate::wire;
 use cc::{Feedback, MediaFrame, SentPacket};
-use net::Dscp;
+use net::{Dscp, Ecn};
 use std::collections::VecDeque;
 use units::{Bytes, Duration, Seed, Time};
 
@@ -215,6 +215,7 @@ impl AudioSender {
                 probe: None,
                 padding: false,
                 fec: None,
+                ecn: Ecn::NotEct,
                 frame: FramePart { captured: now, ..FramePart::default() },
             };
             self.sent.add(payload, wire::rtp_header_size(&packet));
@@ -506,7 +507,7 @@ impl VideoSender {
         padding: bool,
         out: &mut impl Outbox,
     ) {
-        let is_retransmission = retransmission_of.is_some();
+        let (is_retransmission, ecn) = (retransmission_of.is_some(), self.ecn());
         let counted = if is_retransmission { &mut self.retransmitted } else { &mut self.media };
         let packet = Rtp {
             ssrc: if is_retransmission { self.sources.rtx } else { self.sources.video },
@@ -521,6 +522,7 @@ impl VideoSender {
             probe,
             padding,
             fec: None,
+            ecn,
             frame: part.part,
         };
         counted.add(part.payload, wire::rtp_header_size(&packet));
@@ -536,6 +538,7 @@ impl VideoSender {
         probe: Option<u32>,
         out: &mut impl Outbox,
     ) {
+        let ecn = self.ecn();
         let Some(fec) = &mut self.fec else { return };
         let packet = Rtp {
             ssrc: self.sources.fec,
@@ -550,10 +553,21 @@ impl VideoSender {
             probe,
             padding: false,
             fec: Some(parity.group),
+            ecn,
             frame: parity.part,
         };
         fec.sent.add(parity.payload, wire::rtp_header_size(&packet));
         self.leave(now, packet, out);
+    }
+
+    /// The ECN field that the controller asks for.
+    fn ecn(&self) -> Ecn {
+        match self.controller.ecn() {
+            cc::Ecn::NotEct => Ecn::NotEct,
+            cc::Ecn::Ect1 => Ecn::Ect1,
+            cc::Ecn::Ect0 => Ecn::Ect0,
+            cc::Ecn::Ce => Ecn::Ce,
+        }
     }
 
     /// Sends a packet, and reports it to the log, the controller and the pacer.
