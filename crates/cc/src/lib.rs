@@ -26,6 +26,9 @@ mod setting;
 pub mod fixed;
 pub mod gcc;
 pub mod kilinc_andersson;
+pub mod nada;
+pub mod scream_v1;
+pub mod scream_v2;
 
 pub use api::*;
 pub use gcc::Improvement;
