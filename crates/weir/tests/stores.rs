@@ -162,7 +162,7 @@ values = [{ name = "received", metric = "received_rate", stream = "main.video" }
     weir(&["report", "e.toml", "-q", "-o", "run.html"]);
     for page in ["stored.html", "run.html"] {
         let page = std::fs::read_to_string(folder.path().join(page)).unwrap();
-        assert_eq!(page.matches("<svg").count(), 50 + 1 + 1);
+        assert_eq!(page.matches("plot broad").count(), 50 + 1 + 1);
         for remark in [
             "Shown: the first 50 of 130 cells",
             "Shown: the first 24 of 130 cells",
