@@ -277,7 +277,8 @@ pub(crate) struct Report {
         requires = "figures"
     )]
     pub(crate) format: Vec<Format>,
-    /// With --figures: their width, 65mm to 1189mm [default: 85mm, figures over the whole page 180mm]
+    /// With --figures: their width, 65mm to 1189mm [default: 85mm, figures over the whole page
+    /// 180mm]
     #[arg(long, value_name = "WIDTH", requires = "figures", value_parser = figures::width)]
     pub(crate) width: Option<f64>,
     #[command(flatten)]

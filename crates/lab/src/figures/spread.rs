@@ -3,8 +3,8 @@
 use metrics::{Estimate, mean};
 use report::{Panel, Role, Series, SeriesStyle};
 
-/// The greatest number of steps in which a mean over time is drawn. Our choice: a step is then about
-/// four pixels of a wide plot.
+/// The greatest number of steps in which a mean over time is drawn. Our choice: a step is then
+/// about four pixels of a wide plot.
 pub(super) const STEPS: usize = 240;
 /// The least number of steps. Our choice.
 const LEAST_STEPS: usize = 30;
@@ -148,8 +148,8 @@ pub(super) fn steps(points: &[(f64, f64)], end: f64, count: usize) -> Vec<(f64, 
     values.iter().enumerate().map(|(step, values)| (middle(step), mean(values))).collect()
 }
 
-/// What the lines of a plot over time of this number of runs are, for the note below it. `has_runs`:
-/// whether the single runs are drawn.
+/// What the lines of a plot over time of this number of runs are, for the note below it.
+/// `has_runs`: whether the single runs are drawn.
 pub(super) fn note(runs: usize, has_runs: bool) -> String {
     if runs <= 1 {
         return String::new();

@@ -129,8 +129,8 @@ fn read_run(table: &mut Reader<'_>) -> Result<Option<u32>, Fault> {
     }
 }
 
-/// One figure for each cell of which a run is shown, up to [`MAX_FIGURES`]. `note` is the note for a
-/// number of runs, and for whether the single runs are drawn.
+/// One figure for each cell of which a run is shown, up to [`MAX_FIGURES`]. `note` is the note for
+/// a number of runs, and for whether the single runs are drawn.
 pub(super) fn figures_per_cell(
     runs: &Runs<'_, Vec<Panel>>,
     note: impl Fn(usize, bool) -> String,

@@ -57,8 +57,8 @@ impl Drawable for TimePlot {
 /// The columns of an interval and of single runs.
 const SPREAD: [&str; 3] = ["ci95_low", "ci95_high", "run"];
 
-/// One row per value: the panel, the series, the ends of the interval of a mean, and for single runs
-/// the number of the run, from 1.
+/// One row per value: the panel, the series, the ends of the interval of a mean, and for single
+/// runs the number of the run, from 1.
 pub(super) fn data(panels: &[Panel], x_label: &str) -> TextTable {
     let all =
         || panels.iter().flat_map(|panel| panel.series.iter().map(move |series| (panel, series)));

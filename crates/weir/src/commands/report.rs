@@ -237,8 +237,8 @@ fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-/// The day (UTC) of a number of seconds since 1970, `2026-11-24`. Source: Hinnant, *chrono-Compatible
-/// Low-Level Date Algorithms*, `civil_from_days`.
+/// The day (UTC) of a number of seconds since 1970, `2026-11-24`. Source: Hinnant,
+/// *chrono-Compatible Low-Level Date Algorithms*, `civil_from_days`.
 fn day(seconds: u64) -> String {
     /// Days from 0000-03-01 to 1970-01-01.
     const EPOCH: u64 = 719_468;
