@@ -575,12 +575,13 @@ fn every_axis_has_a_label_with_its_unit() {
     }
 }
 
-/// (left, right, top, bottom) of a text, in units of the drawing, in a font of common width.
+/// (left, right, top, bottom) of a text, in units of the drawing.
 fn extent(text_element: ElementRef<'_>) -> [f64; 4] {
     let number = |name: &str| text_element.attr(name).map_or(0.0, |value| value.parse().unwrap());
     let size = number("font-size");
-    // The mean letter of common sans-serif fonts has 0.5 of their size, digits have 0.56.
-    let width = text(text_element).chars().count() as f64 * size * 0.56;
+    // The widths of a wide font; a test of `letters` compares them with a real one.
+    let bold = if text_element.attr("font-weight").is_some() { 1.12 } else { 1.0 };
+    let width = f64::from(crate::plot::text_width(&text(text_element))) * size / 12.0 * bold;
     let left = match text_element.attr("text-anchor") {
         Some("middle") => number("x") - width / 2.0,
         Some("end") => number("x") - width,
