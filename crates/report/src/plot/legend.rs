@@ -2,7 +2,6 @@
 //! never covers data, and no text covers another one.
 
 use super::letters::{FONT, bold_width, broken, shorten, text_width};
-use super::picture::FONT_FACTOR;
 use super::theme::{Ink, Pen, SCALE};
 use super::{Canvas, DrawResult};
 use plotters::element::{Circle, PathElement, Rectangle, Text};
@@ -200,7 +199,7 @@ pub(crate) fn style<'a>(ink: Ink) -> TextStyle<'a> {
 }
 
 fn font_size() -> f64 {
-    f64::from(FONT * SCALE) * FONT_FACTOR
+    f64::from(FONT * SCALE)
 }
 
 #[cfg(test)]

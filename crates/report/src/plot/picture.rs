@@ -14,9 +14,6 @@ use std::fmt::Write as _;
 const MIDDLE: f64 = 0.36;
 /// Distance from the top of a line of text to its baseline, as a share of the font size.
 const TOP: f64 = 0.76;
-/// The library divides a font's size by 1.24 when it writes SVG (plotters-svg 0.3, `draw_text`), so
-/// all sizes are given with this factor.
-pub(crate) const FONT_FACTOR: f64 = 1.24;
 
 /// Fonts of the text in an SVG file, in order of preference. The widths of the first are those with
 /// which PDF files are set.
@@ -302,7 +299,7 @@ impl DrawingBackend for Recorder<'_> {
         if text.is_empty() {
             return Ok(());
         }
-        let size = style.size() / FONT_FACTOR;
+        let size = style.size();
         let down = match style.anchor().v_pos {
             VPos::Top => TOP,
             VPos::Center => MIDDLE,
