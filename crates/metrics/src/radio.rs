@@ -23,7 +23,8 @@ pub enum Radio {
 
 impl Radio {
     /// The technology of a line; `None` if it is wired.
-    pub(super) fn of(line: &StreamRecord) -> Option<Self> {
+    #[must_use]
+    pub fn of(line: &StreamRecord) -> Option<Self> {
         match (line.column(AIRTIME), line.column(RESOURCE_BLOCKS)) {
             (Some(_), _) => Some(Self::Wifi),
             (None, Some(_)) => Some(Self::Lte),

@@ -1,9 +1,13 @@
 //! Reports: one HTML page with styles, script and plots (SVG) in it. The page opens from disk,
-//! prints, and never uses a network. The same [`Report`] gives the same bytes.
+//! prints, and never uses a network. The same [`Report`] gives the same bytes. Figures are also
+//! written as files ([`figure_files`]).
 //!
 //! ```text
 //! Report ─▶ page (maud) ─▶ claims, tables
-//!             └─▶ figure (one file per kind) ─▶ plot (plotters, SVG): axis, frame, legend, marks
+//!   │         └─▶ figure (one file per kind) ─▶ plot (plotters): axis, frame, legend, marks
+//!   │                                             └─▶ picture (shapes) ─▶ SVG
+//!   └────▶ files ─▶ figure ─▶ picture ─▶ SVG, and with the feature `paper` PDF, PNG
+//!                     └─▶ CSV
 //! ```
 //!
 //! This crate knows neither experiments nor controllers. The caller fills in [`Report`]. A new kind
@@ -14,10 +18,14 @@
 mod anchor;
 mod claims;
 mod compared;
+mod csv;
 mod figure;
+mod files;
 mod merge;
 mod model;
 mod page;
+#[cfg(feature = "paper")]
+mod paper;
 mod plot;
 mod scale;
 #[cfg(test)]
@@ -25,10 +33,13 @@ mod tests;
 mod text_table;
 
 pub use figure::*;
+pub use files::{FigureFile, FileFormat, MAX_WIDTH, MIN_WIDTH, figure_files};
 pub use merge::merge_by_source;
 pub use model::*;
 pub use page::PlotError;
-pub use plot::{DrawError, Mark, MarkAt, MarkKind, Role};
+#[cfg(feature = "paper")]
+pub use paper::PaperError;
+pub use plot::{Dash, DrawError, Mark, MarkAt, MarkKind, Role};
 pub use scale::Scale;
 pub use text_table::TextTable;
 

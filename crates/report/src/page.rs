@@ -1,16 +1,24 @@
 //! The page: head, claims, contents and sections.
 
 use crate::anchor::Anchors;
+use crate::figure::{Drawing, Layout, NARROW, Palette, Width};
 use crate::model::{Figure, Report, Section};
-use crate::plot::{DrawError, Svg};
+use crate::plot::{DrawError, PLOT_STYLE, Picture};
 use crate::{claims, compared, text_table};
+use base64::prelude::{BASE64_STANDARD, Engine};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use miniz_oxide::deflate::compress_to_vec;
 
 const STYLE: &str = include_str!("style.css");
-const SCRIPT: &str = include_str!("filter.js");
+/// Filters the claims.
+const FILTER: &str = include_str!("filter.js");
+/// Saves figures as files, and says which tables can be scrolled.
+const FIGURES: &str = include_str!("figures.js");
 /// The content security policy: the page may fetch nothing.
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
+/// The compression level of the values of figures, 0 to 10.
+const LEVEL: u8 = 6;
 
 /// Why there is no page.
 #[derive(Debug, thiserror::Error)]
@@ -23,19 +31,37 @@ pub enum PlotError {
         /// The error of the library.
         source: DrawError,
     },
+    /// A figure could not be written as a file.
+    #[cfg(feature = "paper")]
+    #[error("figure {figure:?}: {source}")]
+    Paper {
+        /// [`Figure::id`].
+        figure: String,
+        /// The reason.
+        source: crate::paper::PaperError,
+    },
+    /// This build cannot write the format with this name.
+    #[error("this build cannot write {0} files: it lacks the feature 'figures'; use svg or csv")]
+    NotBuilt(&'static str),
 }
 
 pub(super) fn html(report: &Report) -> Result<String, PlotError> {
     let anchors = Anchors::of(report);
+    let figures = report.sections.iter().flat_map(|section| &section.figures);
+    let palette = Palette::of(figures.map(|figure| &*figure.body));
     let mut number = 0;
     let mut sections = Vec::with_capacity(report.sections.len());
     for (index, part) in report.sections.iter().enumerate() {
-        sections.push(section(part, index, &anchors, &mut number)?);
+        sections.push(section(part, index, (&anchors, &palette), &mut number)?);
     }
     Ok(page(report, &anchors, &sections).into_string())
 }
 
 fn page(report: &Report, anchors: &Anchors, sections: &[Markup]) -> Markup {
+    let can_scroll = |section: &Section| {
+        !section.figures.is_empty() || !section.compared.is_empty() || section.table.is_some()
+    };
+    let needs_script = report.sections.iter().any(can_scroll);
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -46,6 +72,7 @@ fn page(report: &Report, anchors: &Anchors, sections: &[Markup]) -> Markup {
                 meta http-equiv="Content-Security-Policy" content=(POLICY);
                 title { (report.title) }
                 link rel="icon" href="data:,";
+                style #plot-style { (PreEscaped(PLOT_STYLE)) }
                 style { (PreEscaped(STYLE)) }
             }
             body {
@@ -58,7 +85,8 @@ fn page(report: &Report, anchors: &Anchors, sections: &[Markup]) -> Markup {
                     @if report.sections.len() > 1 { (contents(report, anchors)) }
                     @for section in sections { (section) }
                 }
-                @if !report.claims.is_empty() { script { (PreEscaped(SCRIPT)) } }
+                @if !report.claims.is_empty() { script { (PreEscaped(FILTER)) } }
+                @if needs_script { script { (PreEscaped(FIGURES)) } }
             }
         }
     }
@@ -97,16 +125,29 @@ fn figure_count(section: &Section) -> String {
     }
 }
 
+/// How much of the width each figure takes: a figure in a column that would be alone in its row
+/// fills the row.
+fn widths(figures: &[Figure]) -> Vec<Width> {
+    let mut widths: Vec<Width> = figures.iter().map(|figure| figure.body.width()).collect();
+    for row in widths.chunk_by_mut(|one, other| one == other) {
+        if row[0] == Width::Column && row.len() % 2 == 1 {
+            let last = row.len() - 1;
+            row[last] = Width::Wide;
+        }
+    }
+    widths
+}
+
 fn section(
     part: &Section,
     index: usize,
-    anchors: &Anchors,
+    (anchors, palette): (&Anchors, &Palette),
     number: &mut usize,
 ) -> Result<Markup, PlotError> {
     let mut figures = Vec::with_capacity(part.figures.len());
-    for (i, shown) in part.figures.iter().enumerate() {
+    for (i, (shown, width)) in part.figures.iter().zip(widths(&part.figures)).enumerate() {
         *number += 1;
-        figures.push(figure(shown, anchors.figure(index, i), *number)?);
+        figures.push(figure(shown, (width, palette), anchors.figure(index, i), *number)?);
     }
     Ok(html! {
         section id=(anchors.section(index)) {
@@ -119,18 +160,36 @@ fn section(
     })
 }
 
-fn figure(shown: &Figure, anchor: &str, number: usize) -> Result<Markup, PlotError> {
-    let drawing = shown
-        .body
-        .draw()
-        .map_err(|source| PlotError::Library { figure: shown.id.clone(), source })?;
+fn figure(
+    shown: &Figure,
+    (width, palette): (Width, &Palette),
+    anchor: &str,
+    number: usize,
+) -> Result<Markup, PlotError> {
+    let draw = |width: u32| {
+        let layout = Layout { width, palette: palette.clone() };
+        let library = |source| PlotError::Library { figure: shown.id.clone(), source };
+        shown.body.draw(&layout).map_err(library)
+    };
+    let drawing = draw(width.pixels())?;
+    let narrow = if drawing.plot.is_some() { Some(draw(NARROW)?) } else { None };
+    let has_plot = drawing.plot.is_some();
     Ok(html! {
-        figure id=(anchor) class=[shown.body.width().class()] {
-            @if let Some(svg) = &drawing.plot { (plot(shown, svg, drawing.has_rims, anchor)) }
+        figure id=(anchor) class=[width.class()] data-csv=(packed(&shown.body.csv())) {
+            (plots(shown, &drawing, narrow.as_ref(), anchor))
             (drawing.html)
             figcaption {
                 b { "Figure " (number) ". " (shown.title) @if !shown.title.ends_with(['.', '?']) { "." } }
                 @if !shown.caption.is_empty() { " " (shown.caption) }
+            }
+            // The script shows this.
+            p.save hidden {
+                "Save as"
+                @if has_plot {
+                    " " button type="button" data-as="svg" { "SVG" }
+                    " " button type="button" data-as="png" { "PNG" }
+                }
+                " " button type="button" data-as="csv" { "CSV" }
             }
             @if let Some(numbers) = shown.body.numbers() {
                 details { summary { "Numbers" } (text_table::table(&numbers)) }
@@ -139,17 +198,34 @@ fn figure(shown: &Figure, anchor: &str, number: usize) -> Result<Markup, PlotErr
     })
 }
 
-/// A plot with its title and description, which screen readers read.
-fn plot(shown: &Figure, svg: &Svg, has_rims: bool, anchor: &str) -> Markup {
+/// Values for the script: raw DEFLATE (RFC 1951) in Base64.
+fn packed(csv: &str) -> String {
+    BASE64_STANDARD.encode(compress_to_vec(csv.as_bytes(), LEVEL))
+}
+
+/// A plot with its title and description, which screen readers read, and the same plot for narrow
+/// screens.
+fn plots(shown: &Figure, drawing: &Drawing, narrow: Option<&Drawing>, anchor: &str) -> Markup {
+    let Some(plot) = &drawing.plot else { return html! {} };
+    let narrow = narrow.and_then(|drawing| drawing.plot.as_ref());
+    let rims = drawing.has_rims;
     let (title, desc) = (format!("{anchor}-title"), format!("{anchor}-desc"));
     html! {
-        div.scroll {
-            svg.plot.points[has_rims] xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby={ (title) " " (desc) }
-                viewBox={ "0 0 " (svg.width) " " (svg.height) } {
-                title id=(title) { (shown.title) }
-                desc id=(desc) { (shown.body.describe()) }
-                g aria-hidden="true" { (PreEscaped(&svg.body)) }
+        svg.plot.points[rims].broad xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby={ (title) " " (desc) }
+            viewBox=(view_box(plot)) {
+            title id=(title) { (shown.title) }
+            desc id=(desc) { (shown.body.describe()) }
+            g aria-hidden="true" { (PreEscaped(plot.svg_body())) }
+        }
+        @if let Some(plot) = narrow {
+            svg.plot.points[rims].narrow xmlns="http://www.w3.org/2000/svg" role="img"
+                aria-label={ (shown.title) ". " (shown.body.describe()) } viewBox=(view_box(plot)) {
+                g aria-hidden="true" { (PreEscaped(plot.svg_body())) }
             }
         }
     }
+}
+
+fn view_box(plot: &Picture) -> String {
+    format!("0 0 {} {}", plot.width, plot.height)
 }

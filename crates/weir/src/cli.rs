@@ -3,6 +3,7 @@ mod absent;
 mod advise;
 mod compare;
 mod device;
+mod figures;
 #[cfg(feature = "testbed")]
 mod real_time;
 #[cfg(feature = "server")]
@@ -24,6 +25,7 @@ pub(crate) use compare::Compare;
 pub(crate) use device::Device;
 use document::FileError;
 use experiment::Experiment;
+pub(crate) use figures::Format;
 #[cfg(feature = "testbed")]
 pub(crate) use real_time::{Emulate, Fit, Import, Measure, RealTimeArgs};
 #[cfg(feature = "server")]
@@ -296,7 +298,8 @@ pub(crate) struct Verify {
 Examples:
   weir report carlucci-2017/fig6 carlucci-2017/fig11 -o carlucci.html
   weir report my-experiment.toml --runs 1 -o mine.html
-  weir report --from runs.sqlite 1 2 3 -o stored.html")]
+  weir report --from runs.sqlite 1 2 3 -o stored.html
+  weir report my-experiment.toml --figures paper --format pdf,csv --width 85mm")]
 pub(crate) struct Report {
     /// Experiments by name (see 'weir list') or file; with --from, numbers of runs [default: all]
     #[arg(value_name = "NAME|FILE|RUN", required_unless_present = "from")]
@@ -305,8 +308,25 @@ pub(crate) struct Report {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["seed", "runs", "jobs", "set", "quick", "store"])]
     pub(crate) from: Option<PathBuf>,
     /// Where to write the page
-    #[arg(long, short, value_name = "FILE")]
-    pub(crate) output: PathBuf,
+    #[arg(long, short, value_name = "FILE", required_unless_present = "figures")]
+    pub(crate) output: Option<PathBuf>,
+    /// Write each figure as a file into this folder, which is made if it does not exist
+    #[arg(long, value_name = "DIR")]
+    pub(crate) figures: Option<PathBuf>,
+    /// With --figures: svg, pdf (fonts embedded), png (300 dpi) or csv (the values); several with
+    /// commas. Tables are always csv
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        value_delimiter = ',',
+        default_value = "svg",
+        requires = "figures"
+    )]
+    pub(crate) format: Vec<Format>,
+    /// With --figures: their width, 65mm to 1189mm [default: 85mm, figures over the whole page
+    /// 180mm]
+    #[arg(long, value_name = "WIDTH", requires = "figures", value_parser = figures::width)]
+    pub(crate) width: Option<f64>,
     #[command(flatten)]
     pub(crate) running: Running,
 }

@@ -14,7 +14,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("metrics", &["document", "sim", "units"]),
     ("experiment", &["cc", "document", "metrics", "net", "sim", "units"]),
     ("store", &["document", "net", "sim", "units"]),
-    ("report", &["metrics"]),
+    ("report", &["document", "metrics"]),
     ("lab", &["cc", "document", "experiment", "metrics", "net", "report", "sim", "store", "units"]),
     ("server", &["document", "net", "sim", "units"]),
     (

@@ -162,7 +162,7 @@ values = [{ name = "received", metric = "received_rate", stream = "main.video" }
     weir(&["report", "e.toml", "-q", "-o", "run.html"]);
     for page in ["stored.html", "run.html"] {
         let page = std::fs::read_to_string(folder.path().join(page)).unwrap();
-        assert_eq!(page.matches("<svg").count(), 50 + 1 + 1);
+        assert_eq!(page.matches("plot broad").count(), 50 + 1 + 1);
         for remark in [
             "Shown: the first 50 of 130 cells",
             "Shown: the first 24 of 130 cells",
@@ -239,4 +239,40 @@ fn samples_that_do_not_fit_into_memory_are_refused() {
         .assert()
         .code(2)
         .stderr(contains("sample_interval: a run would record").and(contains("or longer")));
+}
+
+#[test]
+fn a_page_names_what_made_it_and_repeats_to_the_byte_and_figures_are_files() {
+    let folder = folder(&grid(2));
+    let page = |epoch: &str| {
+        let args = ["report", "e.toml", "-q", "-o", "p.html", "--set", "duration=\"2s\""];
+        in_folder(folder.path(), &args).env("SOURCE_DATE_EPOCH", epoch).assert().success();
+        std::fs::read_to_string(folder.path().join("p.html")).unwrap()
+    };
+    let first = page("951782400");
+    for fact in ["2000-02-29", "weir report e.toml -q -o p.html --set", "<dt>commit</dt>"] {
+        assert!(first.contains(fact), "{fact}");
+    }
+    assert_eq!(first, page("951782400"));
+    assert!(page("0").contains("1970-01-01"));
+    in_folder(folder.path(), &["report", "e.toml", "-o", "p.html"])
+        .env("SOURCE_DATE_EPOCH", "today")
+        .assert()
+        .code(2);
+    let args =
+        ["report", "e.toml", "-q", "--figures", "paper", "--format", "svg,csv", "--width", "85mm"];
+    in_folder(folder.path(), &args).assert().success();
+    let mut files: Vec<String> = std::fs::read_dir(folder.path().join("paper"))
+        .unwrap()
+        .map(|file| file.unwrap().file_name().into_string().unwrap())
+        .collect();
+    files.sort_unstable();
+    let expected = [
+        "e-toml-1-1.csv",
+        "e-toml-1-1.svg",
+        "e-toml-1-2.csv",
+        "e-toml-1-2.svg",
+        "e-toml-1-cells.csv",
+    ];
+    assert_eq!(files, expected);
 }

@@ -1,6 +1,6 @@
 //! Bars over the grid.
 
-use super::grouped::{GroupedValues, bar};
+use super::grouped::{BAR_NOTE, GroupedValues, bar};
 use super::kind::{FigureKind, NamedAxis, Runs};
 use crate::runner::Job;
 use document::{Fault, Reader};
@@ -29,7 +29,7 @@ impl FigureKind for Bars {
     }
 
     fn assemble(&self, runs: &Runs<'_, Vec<f64>>) -> Vec<report::Figure> {
-        vec![runs.figure(report::Bars(self.0.assemble(runs, bar)))]
+        vec![runs.figure(report::Bars(self.0.assemble(runs, bar, BAR_NOTE)))]
     }
 
     fn axes(&self) -> Vec<NamedAxis<'_>> {

@@ -8,6 +8,11 @@ use metrics::{MetricError, mean};
 use report::BoxStats;
 use sim::Recording;
 
+/// What a box is: of one run, and of several.
+const NOTE: [&str; 2] = [
+    "Box: 25th to 75th percentile; line: median; whiskers: 5th and 95th percentile. Each box: one run.",
+    "Box: 25th to 75th percentile; line: median; whiskers: 5th and 95th percentile. Each is the mean of",
+];
 /// The percentiles of a box, in the order of [`BoxStats`].
 const PERCENTILES: [&str; 5] = ["p5", "p25", "median", "p75", "p95"];
 
@@ -35,7 +40,7 @@ impl FigureKind for Boxes {
     }
 
     fn assemble(&self, runs: &Runs<'_, Vec<[f64; 5]>>) -> Vec<report::Figure> {
-        vec![runs.figure(report::Boxes(self.0.assemble(runs, stats)))]
+        vec![runs.figure(report::Boxes(self.0.assemble(runs, stats, NOTE)))]
     }
 
     fn axes(&self) -> Vec<NamedAxis<'_>> {

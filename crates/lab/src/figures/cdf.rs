@@ -1,6 +1,7 @@
 //! Cumulative distributions over all runs: of the samples of a quantity, or of one value per
 //! stream. One line per cell.
 
+use super::axis_label::axis_label;
 use super::kind::{FigureKind, MAX_LINES, Runs, with_remark};
 use super::marks::{read_marks, read_unit};
 use crate::runner::Job;
@@ -83,11 +84,19 @@ impl FigureKind for Cdf {
             Series::cdf(&params.join(", "), Role::Series(index), &values)
         };
         let (cells, remark) = runs.first_cells(MAX_LINES);
+        let axes = runs.heading.experiment.axes().iter();
+        let axes: Vec<String> = axes.map(|axis| axis_label(&axis.name)).collect();
+        let values = match self.values {
+            DistributedValues::Samples => "all samples",
+            DistributedValues::Streams => "one value per stream",
+        };
         let mut figure = runs.figure(report::Cdf {
             series: cells.into_iter().enumerate().map(series).collect(),
             marks: self.marks.clone(),
             x_label: self.unit.label(&self.label),
             log_x: self.log,
+            legend: axes.join(", "),
+            note: format!("Each line: {values} of {}.", runs.run_count()),
         });
         figure.caption = with_remark(&figure.caption, remark);
         vec![figure]

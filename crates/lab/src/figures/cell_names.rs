@@ -6,7 +6,7 @@ use document::{Fault, Reader};
 use experiment::{Cell, Experiment};
 
 /// The axes by which a figure names its cells.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct CellNames {
     /// The axis whose values come first in a name; the first axis if `None`.
     group: Option<String>,
@@ -29,6 +29,13 @@ pub(super) struct NamedCell<'a> {
 }
 
 impl NamedCell<'_> {
+    /// All values, separated by commas.
+    pub(super) fn name(&self) -> String {
+        let values: Vec<&str> =
+            std::iter::once(self.group).chain(self.rest.iter().copied()).collect();
+        values.join(", ")
+    }
+
     /// Whether the cell is in this group and otherwise has the same values as `other`.
     pub(super) fn is_of(&self, group: &str, other: &Self) -> bool {
         self.group == group && self.rest == other.rest

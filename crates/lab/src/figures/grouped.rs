@@ -1,10 +1,11 @@
 //! What bars, rows and boxes share: values over the grid, in groups.
 
+use super::axis_label::axis_label;
 use super::kind::{NamedAxis, Runs};
 use super::marks::{read_marks, read_unit};
 use document::{Fault, Node, Reader};
 use experiment::Cell;
-use metrics::{MetricError, Request, mean};
+use metrics::{Estimate, MetricError, Request};
 use report::{Bar, Group, Mark, Role, Scale};
 use sim::Recording;
 
@@ -97,11 +98,13 @@ impl GroupedValues {
     }
 
     /// The groups. `item` makes an item from what the runs of a cell gave for one value, and from
-    /// what the paper reports.
+    /// what the paper reports. `note` says what an item of one run is, and of how many runs an item
+    /// of several is the mean.
     pub(super) fn assemble<E, T>(
         &self,
         runs: &Runs<'_, E>,
         item: impl Fn(&[&E], usize, Option<f64>) -> T,
+        [of_one, of_several]: [&str; 2],
     ) -> report::Grouped<T> {
         let mut layout = Layout::default();
         for (cell_index, (cell, extracts)) in runs.cells().enumerate() {
@@ -118,13 +121,28 @@ impl GroupedValues {
                 .enumerate()
                 .map(|(index, name)| (name, Role::Series(index)))
                 .collect(),
+            legend: self.series.as_deref().map(axis_label).unwrap_or_default(),
             groups,
-            x_label: self.x_label.clone(),
+            x_label: self.x_label(runs),
             y_label: self.unit.label(&self.label),
             marks: self.marks.clone(),
             y_range: None,
             log_y: self.log,
+            note: if runs.has_several_runs() {
+                format!("{of_several} {}.", runs.run_count())
+            } else {
+                of_one.to_owned()
+            },
         }
+    }
+
+    /// The label of the groups; without one in the file, what the values of their axis are.
+    fn x_label<E>(&self, runs: &Runs<'_, E>) -> String {
+        if !self.x_label.is_empty() {
+            return self.x_label.clone();
+        }
+        let first = || runs.heading.experiment.axes().first().map(|axis| axis.name.as_str());
+        self.group.as_deref().or_else(first).map(axis_label).unwrap_or_default()
     }
 
     /// The group and the item of a value of a cell.
@@ -141,14 +159,21 @@ impl GroupedValues {
     }
 }
 
-/// A bar: the mean of a value over the runs of a cell, and its least and greatest value.
+/// What a bar is: of one run, and of several.
+pub(super) const BAR_NOTE: [&str; 2] = [
+    "Each bar: one run.",
+    "Whiskers: 95 % confidence interval of the mean (Student's t). Each bar: mean of",
+];
+
+/// A bar: the mean of a value over the runs of a cell, and its interval. The interval of a value
+/// that is never negative ends at zero.
 pub(super) fn bar(extracts: &[&Vec<f64>], index: usize, published: Option<f64>) -> Bar {
     let values: Vec<f64> =
         extracts.iter().filter_map(|numbers| numbers.get(index).copied()).collect();
-    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-    let greatest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let spread = (values.len() > 1).then_some((least, greatest));
-    Bar { value: mean(&values), spread, published }
+    let Estimate { mean, half_width, .. } = Estimate::of(&values);
+    let floor = if values.iter().all(|value| *value >= 0.0) { 0.0 } else { f64::NEG_INFINITY };
+    let interval = half_width.map(|half| ((mean - half).max(floor), mean + half));
+    Bar { value: mean, interval, runs: values.len(), published }
 }
 
 fn value(node: &Node, path: &str, statistics: &[&str]) -> Result<ValueSpec, Fault> {

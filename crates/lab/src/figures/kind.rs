@@ -83,6 +83,7 @@ pub(super) struct Runs<'a, E> {
 }
 
 /// Whose figure it is, and how it is headed.
+#[derive(Clone)]
 pub(super) struct Heading<'a> {
     pub(super) experiment: &'a Experiment,
     /// The cells that the figure shows.
@@ -114,15 +115,29 @@ impl<'a, E> Runs<'a, E> {
     }
 
     /// The first `most` cells that the figure shows, each with the extracts of its runs; and a
-    /// remark for the caption if that leaves out cells.
+    /// remark for the caption that names the cells that this leaves out.
     pub(super) fn first_cells(&self, most: usize) -> (Vec<CellRuns<'a, '_, E>>, Option<String>) {
         let mut cells: Vec<_> = self.cells().filter(|(_, extracts)| !extracts.is_empty()).collect();
-        let all = cells.len();
+        let left_out: Vec<&Cell> = cells.iter().skip(most).map(|(cell, _)| *cell).collect();
+        let remark = left_out_remark(cells.len(), most, &left_out);
         cells.truncate(most);
-        let remark = (all > most).then(|| {
-            format!("Shown: the first {most} of {all} cells; 'cell' of the figure chooses others.")
-        });
         (cells, remark)
+    }
+
+    /// The runs behind the cells that are shown: `10 runs`, `8 to 10 runs`, `one run`.
+    pub(super) fn run_count(&self) -> String {
+        let counts = || self.cells().map(|(_, extracts)| extracts.len()).filter(|count| *count > 0);
+        match (counts().min().unwrap_or(0), counts().max().unwrap_or(0)) {
+            (_, 0) => "no run".to_owned(),
+            (1, 1) => "one run".to_owned(),
+            (least, most) if least == most => format!("{most} runs"),
+            (least, most) => format!("{least} to {most} runs"),
+        }
+    }
+
+    /// Whether a cell that is shown has several runs.
+    pub(super) fn has_several_runs(&self) -> bool {
+        self.cells().any(|(_, extracts)| extracts.len() > 1)
     }
 
     /// The cells that the figure shows, each with the extracts of its runs.
@@ -132,6 +147,28 @@ impl<'a, E> Runs<'a, E> {
             .filter(|(cell, _)| self.heading.cells.matches(cell))
             .map(|(cell, extracts)| (cell, extracts.as_slice()))
     }
+}
+
+/// The greatest number of cells that a remark names.
+const NAMED: usize = 3;
+
+/// What a figure of the first `shown` of `all` cells leaves out, and how to see it; `None` if
+/// nothing is left out.
+pub(super) fn left_out_remark(all: usize, shown: usize, left_out: &[&Cell]) -> Option<String> {
+    let first = left_out.first()?;
+    let names: Vec<String> = left_out.iter().take(NAMED).map(|cell| cell.label()).collect();
+    let more = match left_out.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let set: Vec<String> =
+        first.params.iter().map(|(axis, value)| format!("--set '{axis}={value}'")).collect();
+    Some(format!(
+        "Shown: the first {shown} of {all} cells. Left out: {}{more}. To see one: 'weir report' with \
+         {}; or a [[figure]] with 'cell' in the experiment file.",
+        names.join("; "),
+        set.join(" ")
+    ))
 }
 
 /// Any value that can be printed.

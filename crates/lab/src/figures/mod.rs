@@ -11,6 +11,7 @@
 //! in `KINDS`. How the figures of several sources are merged is in its
 //! [`report::Drawable`].
 
+mod axis_label;
 mod bars;
 mod boxes;
 mod cdf;
@@ -24,6 +25,7 @@ mod scatter;
 mod section;
 mod shown_metric;
 mod spec;
+mod spread;
 mod table;
 #[cfg(test)]
 mod tests;

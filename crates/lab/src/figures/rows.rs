@@ -1,6 +1,6 @@
 //! Horizontal bars over the grid, for groups with long names.
 
-use super::grouped::{GroupedValues, bar};
+use super::grouped::{BAR_NOTE, GroupedValues, bar};
 use super::kind::{FigureKind, NamedAxis, Runs};
 use crate::runner::Job;
 use document::{Fault, Reader};
@@ -29,7 +29,7 @@ impl FigureKind for Rows {
     }
 
     fn assemble(&self, runs: &Runs<'_, Vec<f64>>) -> Vec<report::Figure> {
-        vec![runs.figure(report::Rows(self.0.assemble(runs, bar)))]
+        vec![runs.figure(report::Rows(self.0.assemble(runs, bar, BAR_NOTE)))]
     }
 
     fn axes(&self) -> Vec<NamedAxis<'_>> {

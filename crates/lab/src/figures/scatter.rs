@@ -1,5 +1,6 @@
 //! A point per cell: one metric over another.
 
+use super::axis_label::axis_label;
 use super::cell_names::{CellNames, NamedCell};
 use super::kind::{FigureKind, NamedAxis, Reference, Runs};
 use super::marks::read_marks;
@@ -86,11 +87,18 @@ impl FigureKind for Scatter {
     fn assemble(&self, runs: &Runs<'_, Vec<f64>>) -> Vec<report::Figure> {
         let cells = self.names.cells(runs.heading.experiment, runs.heading.cells);
         let reference = self.names.reference.as_deref();
+        let axes = self.names.axis_names(runs.heading.experiment, runs.heading.cells);
+        let names: Vec<String> = axes.iter().map(|axis| axis_label(axis)).collect();
         vec![runs.figure(report::Scatter {
             x: self.x.dimension(reference),
             y: self.y.dimension(reference),
             points: cells.iter().map(|cell| self.point(cell, &cells, runs)).collect(),
             marks: self.marks.clone(),
+            legend: match names.split_first() {
+                Some((_, rest)) => rest.join(", "),
+                None => String::new(),
+            },
+            note: self.note(names.first(), runs),
         })]
     }
 
@@ -104,6 +112,20 @@ impl FigureKind for Scatter {
 }
 
 impl Scatter {
+    /// What a point is.
+    fn note(&self, group: Option<&String>, runs: &Runs<'_, Vec<f64>>) -> String {
+        let what = group.map_or_else(|| "one cell".to_owned(), |group| format!("one {group}"));
+        let of = runs.run_count();
+        if runs.has_several_runs() {
+            format!(
+                "Each point: {what}, mean of {of}; bars: 95 % confidence interval of the mean \
+                 (Student's t)."
+            )
+        } else {
+            format!("Each point: {what}, {of}.")
+        }
+    }
+
     fn point(
         &self,
         named: &NamedCell<'_>,

@@ -76,10 +76,7 @@ impl Table {
         let cells = (0..self.metrics.len()).map(|index| Cell::Value(estimate(extracts, index)));
         let of = |reference: &String| all.iter().position(|other| other.is_of(reference, named));
         Row {
-            label: std::iter::once(named.group)
-                .chain(named.rest.iter().copied())
-                .collect::<Vec<_>>()
-                .join(", "),
+            label: named.name(),
             cells: Cells::Each(cells.collect()),
             reference: self.names.reference.as_ref().and_then(of),
         }

@@ -1,5 +1,6 @@
 //! Figures assembled from short runs.
 
+mod usual;
 mod values;
 
 use super::*;
@@ -118,10 +119,9 @@ panels = [
         (0.5, 1000.0),
         "the first sample, in the unit of the panel"
     );
-    assert_eq!(
-        (panels[0].series[0].role, panels[0].series[1].role),
-        (Role::Reference, Role::Series(0))
-    );
+    assert_eq!(panels[0].series[0].role, Role::Reference);
+    assert_eq!(panels[0].series[1].stream, "main.video", "the stream decides the colour");
+    assert_eq!(body::<TimePlot>(&section, 0).note, "One run per line: run 2 of its cell.");
     assert_eq!(panels[0].marks[0].at, MarkAt::YBetween { y: 860.0, from: 0.0, to: 5.0 });
     assert!(panels[1].series[0].points.iter().all(|(_, rtt)| *rtt >= 25.0), "milliseconds");
     assert_eq!(section.text, "A paper, Fig. 1.\n\nWhy it is so.\n\n2 runs per cell, seeds from 1.");
@@ -168,8 +168,16 @@ values = [
     let names: Vec<&str> = bars.series.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["500kbit/s", "1Mbit/s"]);
     let bar = bars.groups[1].items[0].unwrap();
-    let (least, greatest) = bar.spread.unwrap();
-    assert!(least <= bar.value && bar.value <= greatest && bar.value > 1.0, "{bar:?}");
+    let (low, high) = bar.interval.unwrap();
+    assert!(low <= bar.value && bar.value <= high && bar.value > 1.0 && bar.runs == 2, "{bar:?}");
+    assert_eq!(
+        (bars.x_label.as_str(), bars.legend.as_str(), two.x_label.as_str()),
+        ("queue of alice.up", "rate of alice.up", "queue of alice.up")
+    );
+    assert!(
+        bars.note.contains("95 % confidence interval") && bars.note.ends_with("mean of 2 runs.")
+    );
+    assert!(boxes.note.contains("5th and 95th percentile") && boxes.note.ends_with("2 runs."));
     assert_eq!(bar.published, Some(92.0));
     let stats = boxes.groups[0].items[1].unwrap();
     assert!(
@@ -230,16 +238,6 @@ value = { metric = "received_rate", streams = ["main.*"] }
 }
 
 #[test]
-fn an_experiment_without_figures_gets_the_usual_plots() {
-    let section = section("");
-    assert_eq!(section.figures.len(), 4, "one per cell");
-    assert_eq!(body::<TimePlot>(&section, 0).panels.len(), 3);
-    let page =
-        report::html(&crate::claims_report("Title", Vec::new(), &[], vec![section])).unwrap();
-    assert!(page.contains("<svg") && page.contains("Two rates"));
-}
-
-#[test]
 fn a_figure_of_an_unknown_stream_is_left_out_and_the_text_says_why() {
     let section = section(
         "[[figure]]\nkind = \"cdf\"\ntitle = \"None\"\nlabel = \"x\"\nvalue = { metric = \"rtt\", stream = \"mian.video\" }\n",
@@ -297,6 +295,7 @@ fn cells_of_one_axis_share_a_figure_with_their_reference() {
     let names: Vec<_> =
         series.iter().map(|Series { name, role, .. }| (name.as_str(), *role)).collect();
     assert_eq!(names, [("500kbit/s", Role::Series(0)), ("1Mbit/s", Role::Reference)]);
+    assert_eq!(body::<TimePlot>(&section, 0).panels[0].legend, "rate of alice.up");
     let of = |more: &str| message(&format!("{time}{more}"));
     assert!(
         of("series = \"nosuch\"")

@@ -256,6 +256,11 @@ impl Advice {
                 label: String::new(),
                 kind: MarkKind::Reference,
             }],
+            legend: "kind of remedy".to_owned(),
+            note:
+                "Each point: one remedy, mean over the seeds and situations; bars: 95 % confidence \
+                   interval of the mean (Student's t)."
+                    .to_owned(),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::grouped::{self, Grouped, Item, Slot, line};
 use super::words::marked;
-use super::{Drawable, Drawing, Sourced, all_of_kind};
+use super::{Drawable, Drawing, Layout, Sourced, all_of_kind};
 use crate::plot::{Axis, Chart, DrawError, DrawResult, Ink};
 use crate::text_table::TextTable;
 use plotters::element::Rectangle;
@@ -17,15 +17,21 @@ pub struct Bars(pub Grouped<Bar>);
 pub struct Bar {
     /// Height of the bar.
     pub value: f64,
-    /// Least and greatest value over the runs, drawn as a whisker.
-    pub spread: Option<(f64, f64)>,
+    /// The 95 % confidence interval of the mean of several runs, drawn as a whisker.
+    pub interval: Option<(f64, f64)>,
+    /// The number of runs behind the value.
+    pub runs: usize,
     /// What the paper reports for this bar.
     pub published: Option<f64>,
 }
 
 impl Drawable for Bars {
-    fn draw(&self) -> Result<Drawing, DrawError> {
-        grouped::drawing(&self.0, |shown| grouped::draw(shown, true))
+    fn draw(&self, layout: &Layout) -> Result<Drawing, DrawError> {
+        grouped::drawing(&self.0, |shown| grouped::draw(shown, true, layout))
+    }
+
+    fn data(&self) -> TextTable {
+        grouped::data(&self.0)
     }
 
     fn describe(&self) -> String {
@@ -57,17 +63,20 @@ impl Drawable for Bars {
 
 /// Bars in words.
 pub(super) fn describe(bars: &Grouped<Bar>) -> String {
-    format!("Bars of {} by {}. {}", bars.y_label, bars.x_label, marked(&bars.marks))
+    let marks = marked(&bars.marks);
+    format!("Bars of {} by {}. {} {marks}", bars.y_label, bars.x_label, bars.note)
         .trim_end()
         .to_owned()
 }
 
 impl Item for Bar {
-    const COLUMNS: &'static [&'static str] = &["value", "min", "max", "published"];
+    const COLUMNS: &'static [&'static str] =
+        &["value", "ci95 low", "ci95 high", "runs", "published"];
 
     fn numbers(&self) -> Vec<Option<f64>> {
-        let (least, greatest) = self.spread.unzip();
-        vec![Some(self.value), least, greatest, self.published]
+        let (low, high) = self.interval.unzip();
+        let runs = self.interval.map(|_| self.runs as f64);
+        vec![Some(self.value), low, high, runs, self.published]
     }
 
     fn value(&self) -> f64 {
@@ -75,7 +84,7 @@ impl Item for Bar {
     }
 
     fn axis_values(&self) -> Vec<f64> {
-        let (low, high) = self.spread.unwrap_or((self.value, self.value));
+        let (low, high) = self.interval.unwrap_or((self.value, self.value));
         vec![self.value, low, high]
     }
 
@@ -89,7 +98,7 @@ impl Item for Bar {
         let bar = Rectangle::new([(slot.left, top), (slot.right, foot)], ink.color().filled());
         chart.draw_series([bar])?;
         let ends = |(low, high)| Some((y.position(low)?, y.position(high)?));
-        if let Some((low, high)) = self.spread.and_then(ends) {
+        if let Some((low, high)) = self.interval.and_then(ends) {
             line(chart, &[(slot.middle, low), (slot.middle, high)], Ink::Text)?;
         }
         Ok(())

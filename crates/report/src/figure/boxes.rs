@@ -2,7 +2,7 @@
 
 use super::grouped::{self, Grouped, Item, Slot, line};
 use super::words::marked;
-use super::{Drawable, Drawing, Sourced, all_of_kind};
+use super::{Drawable, Drawing, Layout, Sourced, all_of_kind};
 use crate::plot::{Axis, Chart, DrawError, DrawResult, Ink, SCALE, translucent};
 use crate::text_table::TextTable;
 use plotters::element::{PathElement, Rectangle};
@@ -30,8 +30,12 @@ pub struct BoxStats {
 }
 
 impl Drawable for Boxes {
-    fn draw(&self) -> Result<Drawing, DrawError> {
-        grouped::drawing(&self.0, |shown| grouped::draw(shown, false))
+    fn draw(&self, layout: &Layout) -> Result<Drawing, DrawError> {
+        grouped::drawing(&self.0, |shown| grouped::draw(shown, false, layout))
+    }
+
+    fn data(&self) -> TextTable {
+        grouped::data(&self.0)
     }
 
     fn describe(&self) -> String {

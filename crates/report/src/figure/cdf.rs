@@ -1,9 +1,11 @@
 //! Cumulative distributions.
 
+use super::time::data;
 use super::words::{marked, number};
 use super::xy::{Panel, Series, SeriesStyle, single};
-use super::{Drawable, Drawing, Sourced, all_of_kind};
+use super::{Drawable, Drawing, Layout, Sourced, all_of_kind};
 use crate::plot::{DrawError, Mark, Role};
+use crate::text_table::TextTable;
 
 /// Cumulative distributions in one plot.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -16,6 +18,10 @@ pub struct Cdf {
     pub x_label: String,
     /// Logarithmic horizontal axis.
     pub log_x: bool,
+    /// What the names of the series are values of; may be empty.
+    pub legend: String,
+    /// From what the distributions are, written below the plot; may be empty.
+    pub note: String,
 }
 
 impl Series {
@@ -29,20 +35,18 @@ impl Series {
         let start = sorted.first().map(|&v| (v, 0.0));
         let steps = sorted.iter().enumerate().map(|(i, &v)| (v, (i + 1) as f64 / n));
         let points = start.into_iter().chain(steps).collect();
-        Self { name: name.to_owned(), points, style: SeriesStyle::Step, role }
+        Self { name: name.to_owned(), points, style: SeriesStyle::Step, role, ..Self::default() }
     }
 }
 
 impl Drawable for Cdf {
-    fn draw(&self) -> Result<Drawing, DrawError> {
-        let panel = Panel {
-            y_label: "share ≤ x".to_owned(),
-            series: self.series.clone(),
-            marks: self.marks.clone(),
-            y_range: Some((0.0, 1.0)),
-            ..Panel::default()
-        };
-        single(&panel, &self.x_label, self.log_x).map(Drawing::plot)
+    fn draw(&self, layout: &Layout) -> Result<Drawing, DrawError> {
+        let texts = (self.x_label.as_str(), self.note.as_str());
+        single(&self.panel(), texts, self.log_x, layout).map(Drawing::plot)
+    }
+
+    fn data(&self) -> TextTable {
+        data(&[self.panel()], &self.x_label)
     }
 
     fn describe(&self) -> String {
@@ -64,11 +68,24 @@ impl Drawable for Cdf {
             .enumerate()
             .map(only)
             .collect::<Option<_>>()?;
-        Some(Box::new(Self { series, ..self.clone() }))
+        Some(Box::new(Self { series, legend: String::new(), ..self.clone() }))
     }
 
     fn boxed_clone(&self) -> Box<dyn Drawable> {
         Box::new(self.clone())
+    }
+}
+
+impl Cdf {
+    fn panel(&self) -> Panel {
+        Panel {
+            y_label: "cumulative share (0 to 1)".to_owned(),
+            legend: self.legend.clone(),
+            series: self.series.clone(),
+            marks: self.marks.clone(),
+            y_range: Some((0.0, 1.0)),
+            ..Panel::default()
+        }
     }
 }
 

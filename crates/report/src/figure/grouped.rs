@@ -1,25 +1,27 @@
 //! What bars and boxes in groups share.
 
-use super::Drawing;
 use super::words::number;
+use super::{Drawing, Layout};
+use crate::csv;
 use crate::plot::{
-    Axis, AxisOptions, Below, Chart, DrawResult, Entry, Frame, Ink, LINE_HEIGHT, Mark, PUBLISHED,
-    Role, SCALE, Svg, Swatch, canvas, margin_right, text_width, write,
+    Axis, AxisOptions, Below, Chart, DrawResult, Entry, Frame, Ink, LEFT, LINE_HEIGHT, Legend,
+    Mark, Note, PUBLISHED, Pen, Picture, Role, SCALE, Swatch, broken, canvas, margin_right,
+    shorten, text_width, write,
 };
 use crate::text_table::TextTable;
 use maud::html;
 use plotters::element::PathElement;
 use plotters::style::text_anchor::HPos;
 
-/// Width of the figure and height of the data, in CSS pixels.
-const SIZE: (u32, u32) = (480, 205);
+/// Height of the data, in CSS pixels.
+const HEIGHT: u32 = 215;
 /// Share of a group's width that its items fill.
 const FILL: f64 = 0.8;
 /// Share of its slot that an item fills.
 const BAR: f64 = 0.84;
 /// Space between two names, in CSS pixels.
 const GAP: u32 = 6;
-/// The greatest number of groups whose names are all written.
+/// The greatest number of groups whose names are all written, per 480 CSS pixels of width.
 const MAX_NAMES: usize = 8;
 /// The greatest number of groups that are drawn: each is then 4 CSS pixels wide. Our choice.
 const MAX_GROUPS: usize = 100;
@@ -31,6 +33,8 @@ const MAX_SERIES: usize = 24;
 pub struct Grouped<T> {
     /// Names of the items of a group, in order, for the legend.
     pub series: Vec<(String, Role)>,
+    /// What the names of the items are values of, such as `rate of alice.up`; may be empty.
+    pub legend: String,
     /// The groups, from left to right.
     pub groups: Vec<Group<T>>,
     /// Label below the groups, with its unit: `T_q (ms)`.
@@ -44,6 +48,8 @@ pub struct Grouped<T> {
     pub y_range: Option<(f64, f64)>,
     /// Logarithmic axis of values; its floor is as in [`Panel::log_y`](crate::Panel::log_y).
     pub log_y: bool,
+    /// What an item and its whiskers are, written below the plot; may be empty.
+    pub note: String,
 }
 
 /// One group.
@@ -108,19 +114,29 @@ pub(super) fn axis_values<T: Item>(grouped: &Grouped<T>) -> impl Iterator<Item =
     items.chain(marks.map(Mark::value))
 }
 
-/// The entries of the legend.
-pub(super) fn legend<T: Item>(grouped: &Grouped<T>) -> Vec<Entry> {
+/// The legend.
+pub(super) fn legend<T: Item>(grouped: &Grouped<T>) -> Legend {
     let series = grouped.series.iter().filter(|(name, _)| !name.is_empty());
+    let entry = |name: &str, swatch, pen| Entry { name: name.to_owned(), swatch, pen };
     let mut entries: Vec<Entry> =
-        series.map(|(name, role)| (name.clone(), Swatch::Fill, Ink::of(*role))).collect();
+        series.map(|(name, role)| entry(name, Swatch::Fill, Pen::solid(Ink::of(*role)))).collect();
     if grouped.items().any(|item| item.published().is_some()) {
-        entries.push((PUBLISHED.to_owned(), Swatch::Line, Ink::Published));
+        entries.push(entry(PUBLISHED, Swatch::Line, Pen::solid(Ink::Published)));
     }
-    entries
+    Legend { title: grouped.legend.clone(), entries }
 }
 
-/// The items as a table, without columns that are empty.
+/// The items as a table, without columns that are empty, for people.
 pub(super) fn numbers<T: Item>(grouped: &Grouped<T>) -> TextTable {
+    table(grouped, number)
+}
+
+/// As [`numbers`], with all digits.
+pub(super) fn data<T: Item>(grouped: &Grouped<T>) -> TextTable {
+    table(grouped, csv::value)
+}
+
+fn table<T: Item>(grouped: &Grouped<T>, number: impl Fn(f64) -> String) -> TextTable {
     let mut rows: Vec<([&String; 2], Vec<Option<f64>>)> = Vec::new();
     for group in &grouped.groups {
         for (item, (name, _)) in group.items.iter().zip(&grouped.series) {
@@ -133,11 +149,17 @@ pub(super) fn numbers<T: Item>(grouped: &Grouped<T>) -> TextTable {
     };
     let used: Vec<usize> = (0..T::COLUMNS.len()).filter(is_used).collect();
     let headings = used.iter().map(|index| T::COLUMNS[*index].to_owned());
-    let columns =
-        [grouped.x_label.clone(), "series".to_owned()].into_iter().chain(headings).collect();
+    let or = |text: &str, otherwise: &str| {
+        if text.is_empty() { otherwise.to_owned() } else { text.to_owned() }
+    };
+    let columns = [or(&grouped.x_label, "group"), or(&grouped.legend, "series")]
+        .into_iter()
+        .chain(headings)
+        .collect();
     let row = |(names, numbers): &([&String; 2], Vec<Option<f64>>)| {
-        let cell =
-            |index: &usize| numbers.get(*index).copied().flatten().map_or_else(String::new, number);
+        let cell = |index: &usize| {
+            numbers.get(*index).copied().flatten().map_or_else(String::new, &number)
+        };
         names.iter().map(|name| (*name).clone()).chain(used.iter().map(cell)).collect()
     };
     TextTable { caption: grouped.y_label.clone(), columns, rows: rows.iter().map(row).collect() }
@@ -173,6 +195,7 @@ pub(super) fn merged<'a, T: Item + 'a>(
         .map(|(index, (who, _))| ((*who).to_owned(), Role::Series(index)));
     Some(Grouped {
         series: series.collect(),
+        legend: String::new(),
         groups: labels.into_iter().map(group).collect(),
         ..(*first).clone()
     })
@@ -182,7 +205,7 @@ pub(super) fn merged<'a, T: Item + 'a>(
 /// note says so.
 pub(super) fn drawing<T: Item>(
     grouped: &Grouped<T>,
-    draw: impl Fn(&Grouped<T>) -> DrawResult<Svg>,
+    draw: impl Fn(&Grouped<T>) -> DrawResult<Picture>,
 ) -> DrawResult<Drawing> {
     let (groups, series) = (grouped.groups.len(), grouped.series.len());
     if groups <= MAX_GROUPS && series <= MAX_SERIES {
@@ -206,7 +229,12 @@ pub(super) fn drawing<T: Item>(
 }
 
 /// Draws the groups from left to right.
-pub(super) fn draw<T: Item>(grouped: &Grouped<T>, from_zero: bool) -> DrawResult<Svg> {
+pub(super) fn draw<T: Item>(
+    grouped: &Grouped<T>,
+    from_zero: bool,
+    layout: &Layout,
+) -> DrawResult<Picture> {
+    let width = layout.width;
     let count = grouped.groups.len().max(1);
     let whole = AxisOptions { fixed: Some((0.0, count as f64)), ..AxisOptions::LINEAR };
     let mut x = Axis::new([].into_iter(), whole);
@@ -219,18 +247,20 @@ pub(super) fn draw<T: Item>(grouped: &Grouped<T>, from_zero: bool) -> DrawResult
         ..AxisOptions::LINEAR
     };
     let labels: Vec<&str> = grouped.groups.iter().map(|group| group.label.as_str()).collect();
-    let names = Names::lay_out(&labels);
+    let right = margin_right(&marks);
+    let names = Names::lay_out(&labels, width.saturating_sub(LEFT + right).max(1));
     let frame = Frame {
         heading: grouped.y_label.clone(),
-        entries: legend(grouped),
+        legend: legend(grouped),
         y: Axis::new(axis_values(grouped), options),
         x: &x,
         below: Below::Groups(&grouped.x_label, names.lines()),
-        size: SIZE,
-        right: margin_right(&marks),
+        size: (width, HEIGHT),
+        right,
         marks: &marks,
     };
-    canvas(SIZE.0, frame.height(), |root| {
+    let note = Note::lay_out(&grouped.note, width);
+    canvas(width, frame.height() + note.height(), |root| {
         let mut feet = Vec::new();
         frame.draw(root, 0, |chart| {
             draw_items(chart, grouped, &frame.y)?;
@@ -247,7 +277,7 @@ pub(super) fn draw<T: Item>(grouped: &Grouped<T>, from_zero: bool) -> DrawResult
                 write(root, line, pixel, HPos::Center, Ink::Text)?;
             }
         }
-        Ok(())
+        note.draw(root, frame.height())
     })
 }
 
@@ -284,39 +314,29 @@ struct Names(Vec<Vec<String>>);
 impl Names {
     /// Many groups are usually the steps of a quantity: only every n-th name is written. The names
     /// of few groups are all written, in several lines and shortened if necessary.
-    fn lay_out(names: &[&str]) -> Self {
-        let room = (SIZE.0 - 76) / names.len().max(1) as u32;
+    fn lay_out(names: &[&str], width: u32) -> Self {
+        let room = width / names.len().max(1) as u32;
         let widest = names.iter().map(|name| text_width(name) + GAP).max().unwrap_or(0);
-        if names.len() > MAX_NAMES {
+        if names.len() > (MAX_NAMES * width as usize).div_ceil(480) {
             let every = widest.div_ceil(room.max(1)).max(1);
             let shown = |i: usize| (i as u32).is_multiple_of(every);
             let lines = |(i, name): (usize, &&str)| {
-                if shown(i) { vec![shorten(name, room * every)] } else { Vec::new() }
+                if shown(i) {
+                    vec![shorten(name, (room * every).saturating_sub(GAP))]
+                } else {
+                    Vec::new()
+                }
             };
             return Self(names.iter().enumerate().map(lines).collect());
         }
         let shared = if widest > room { shared_words(names.iter().copied()) } else { 0 };
-        Self(names.iter().map(|name| broken(&name[shared..], room)).collect())
+        let line_of = |name: &&str| broken(&name[shared..], room.saturating_sub(GAP), text_width);
+        Self(names.iter().map(line_of).collect())
     }
 
     fn lines(&self) -> u32 {
         self.0.iter().map(Vec::len).max().unwrap_or(1).max(1) as u32
     }
-}
-
-/// A name, broken between words into lines of at most `room` CSS pixels.
-fn broken(name: &str, room: u32) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in name.split(' ') {
-        match lines.last_mut() {
-            Some(line) if text_width(line) + text_width(word) + GAP <= room => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines.iter().map(|line| shorten(line, room)).collect()
 }
 
 /// The length in bytes of the words with which all names begin; these can be left out.
@@ -327,27 +347,9 @@ fn shared_words<'a>(mut names: impl Iterator<Item = &'a str>) -> usize {
     first.as_bytes()[..shared].iter().rposition(|&byte| byte == b' ').map_or(0, |space| space + 1)
 }
 
-/// A name, shortened to `room` CSS pixels.
-pub(super) fn shorten(name: &str, room: u32) -> String {
-    if text_width(name) <= room {
-        return name.to_owned();
-    }
-    let letters =
-        (name.chars().count() as u32 * room / text_width(name).max(1)).saturating_sub(1).max(1);
-    name.chars().take(letters as usize).chain(['…']).collect()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{broken, shared_words};
-
-    #[test]
-    fn long_names_are_broken_between_words() {
-        assert_eq!(broken("HTB204 fifo 125kB", 1_000), ["HTB204 fifo 125kB"]);
-        assert_eq!(broken("Droptail 16kB", 60), ["Droptail", "16kB"]);
-        assert_eq!(broken("PIE", 60), ["PIE"]);
-        assert!(broken("Donaudampfschiff", 60)[0].ends_with('…'));
-    }
+    use super::shared_words;
 
     #[test]
     fn words_with_which_all_names_begin_are_found() {

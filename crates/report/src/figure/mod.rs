@@ -22,7 +22,8 @@ pub use table::{Cell, Cells, Column, Row, Table};
 pub use time::TimePlot;
 pub use xy::{Panel, Series, SeriesStyle};
 
-use crate::plot::{DrawError, Svg};
+use crate::csv;
+use crate::plot::{DrawError, Picture};
 use crate::text_table::TextTable;
 use maud::{Markup, html};
 use std::any::Any;
@@ -30,11 +31,11 @@ use std::fmt::Debug;
 
 /// A plot or a table.
 pub trait Drawable: Any + Debug + Send + Sync {
-    /// Draws the figure as SVG or HTML.
+    /// Draws the figure as a plot or as HTML.
     ///
     /// # Errors
     /// When the plotting library fails.
-    fn draw(&self) -> Result<Drawing, DrawError>;
+    fn draw(&self, layout: &Layout) -> Result<Drawing, DrawError>;
 
     /// The figure in one or two sentences per panel, for readers who cannot see it.
     fn describe(&self) -> String;
@@ -42,6 +43,15 @@ pub trait Drawable: Any + Debug + Send + Sync {
     /// The values as a table; `None` if there are too many to read, or if the figure is a table.
     fn numbers(&self) -> Option<TextTable> {
         None
+    }
+
+    /// All values with all their digits, for files.
+    fn data(&self) -> TextTable;
+
+    /// The streams that have colours of their own, in the order in which they are drawn. Their
+    /// colours are the same in all figures of a page.
+    fn streams(&self) -> Vec<&str> {
+        Vec::new()
     }
 
     /// How much of the page's width the figure takes.
@@ -80,6 +90,12 @@ impl Clone for Box<dyn Drawable> {
 }
 
 impl dyn Drawable {
+    /// All values as CSV with a line of headings (RFC 4180, with line feeds).
+    #[must_use]
+    pub fn csv(&self) -> String {
+        csv::of(&self.data())
+    }
+
     /// The figure as this kind; `None` if it is of another kind.
     #[must_use]
     pub fn downcast_ref<T: Drawable>(&self) -> Option<&T> {
@@ -99,7 +115,7 @@ fn all_of_kind<'a, T: Drawable>(
 pub enum Width {
     /// One column of two.
     Column,
-    /// Both columns, up to 60 rem.
+    /// Both columns.
     Wide,
     /// The whole page.
     Full,
@@ -114,19 +130,66 @@ impl Width {
             Self::Full => Some("full"),
         }
     }
+
+    /// The width at which a plot is drawn, in CSS pixels.
+    pub(crate) const fn pixels(self) -> u32 {
+        match self {
+            Self::Column => COLUMN,
+            Self::Wide | Self::Full => WIDE,
+        }
+    }
+}
+
+/// Width of a plot in one of two columns, in CSS pixels.
+const COLUMN: u32 = 500;
+/// Width of a plot that fills the page, in CSS pixels.
+const WIDE: u32 = 1040;
+/// Width of a plot on a phone, in CSS pixels: 390 less the margins of the page.
+pub(crate) const NARROW: u32 = 358;
+
+/// How a plot is drawn: its width, and the colours of the streams of the page.
+#[derive(Clone, Debug, Default)]
+pub struct Layout {
+    /// In CSS pixels.
+    pub(crate) width: u32,
+    pub(crate) palette: Palette,
+}
+
+/// The streams of a page, in the order of their colours.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Palette(Vec<String>);
+
+impl Palette {
+    /// The streams of these figures, in order of first appearance.
+    pub(crate) fn of<'a>(figures: impl Iterator<Item = &'a dyn Drawable>) -> Self {
+        let mut streams: Vec<String> = Vec::new();
+        for figure in figures {
+            for stream in figure.streams() {
+                if !streams.iter().any(|known| known == stream) {
+                    streams.push(stream.to_owned());
+                }
+            }
+        }
+        Self(streams)
+    }
+
+    /// The number of the stream's colour; `None` for a stream that the page does not have.
+    pub(crate) fn colour(&self, stream: &str) -> Option<usize> {
+        self.0.iter().position(|known| known == stream)
+    }
 }
 
 /// A drawn figure: a plot with what is written below it, or a table.
 #[derive(Clone, Debug)]
 pub struct Drawing {
-    pub(crate) plot: Option<Svg>,
+    pub(crate) plot: Option<Picture>,
     /// Whether letters in the plot have a rim in the colour of the page.
     pub(crate) has_rims: bool,
     pub(crate) html: Markup,
 }
 
 impl Drawing {
-    fn plot(plot: Svg) -> Self {
+    fn plot(plot: Picture) -> Self {
         Self { plot: Some(plot), has_rims: false, html: html! {} }
     }
 

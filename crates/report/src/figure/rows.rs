@@ -2,21 +2,19 @@
 //! column.
 
 use super::bars::{Bar, describe};
-use super::grouped::{self, Grouped, shorten};
-use super::{Drawable, Drawing, Sourced, all_of_kind};
+use super::grouped::{self, Grouped};
+use super::{Drawable, Drawing, Layout, Sourced, all_of_kind};
 use crate::plot::{
-    Axis, AxisOptions, Canvas, DrawError, DrawResult, Ink, Mark, MarkAt, Pixel, ROW, SCALE, Svg,
-    canvas, draw_legend, lay_out_legend, margin_right, text_width, write,
+    Axis, AxisOptions, Canvas, DrawError, DrawResult, Head, Ink, Mark, MarkAt, Note, Picture,
+    Pixel, ROW, SCALE, canvas, margin_right, shorten, text_width, write,
 };
 use crate::text_table::TextTable;
 use plotters::element::{PathElement, Rectangle};
 use plotters::style::Color;
 use plotters::style::text_anchor::HPos;
 
-/// Width of the figure, in CSS pixels.
-const WIDTH: u32 = 480;
-/// The greatest width of the names, in CSS pixels.
-const MAX_NAME: u32 = 280;
+/// The greatest share of the width that names take.
+const MAX_NAMES: f64 = 0.58;
 /// Height of a bar, in CSS pixels.
 const BAR: u32 = 7;
 /// Gap between rows, in CSS pixels.
@@ -29,8 +27,12 @@ const TICKS: u32 = 20;
 pub struct Rows(pub Grouped<Bar>);
 
 impl Drawable for Rows {
-    fn draw(&self) -> Result<Drawing, DrawError> {
-        grouped::drawing(&self.0, draw)
+    fn draw(&self, layout: &Layout) -> Result<Drawing, DrawError> {
+        grouped::drawing(&self.0, |shown| draw(shown, layout.width))
+    }
+
+    fn data(&self) -> TextTable {
+        grouped::data(&self.0)
     }
 
     fn describe(&self) -> String {
@@ -60,7 +62,7 @@ impl Drawable for Rows {
     }
 }
 
-fn draw(bars: &Grouped<Bar>) -> DrawResult<Svg> {
+fn draw(bars: &Grouped<Bar>, width: u32) -> DrawResult<Picture> {
     let marks = bars.horizontal_marks();
     let options = AxisOptions {
         log: bars.log_y,
@@ -69,40 +71,48 @@ fn draw(bars: &Grouped<Bar>) -> DrawResult<Svg> {
         ..AxisOptions::LINEAR
     };
     let axis = Axis::new(grouped::axis_values(bars), options);
-    let widest = bars.groups.iter().map(|group| text_width(&group.label)).max().unwrap_or(0);
-    let entries = grouped::legend(bars);
-    let cells = lay_out_legend(&bars.y_label, &entries, 0, WIDTH);
-    let legend_rows = cells.iter().map(|(row, _)| row + 1).max().unwrap_or(1);
+    let names = bars.groups.iter().map(|group| &group.label).chain([&bars.x_label]);
+    let widest = names.map(|name| text_width(name)).max().unwrap_or(0);
+    let max_name = (f64::from(width) * MAX_NAMES) as u32;
+    let head = Head::lay_out(&bars.y_label, &grouped::legend(bars), 0, width);
     let labels = u32::from(!marks.is_empty());
     let per_row = BAR * bars.series.len().max(1) as u32 + GAP;
     let plot = RowPlot {
         axis: &axis,
-        left: widest.min(MAX_NAME) + 10,
-        right: WIDTH - margin_right(&[]),
-        top: (legend_rows + labels) * ROW + 6,
+        width,
+        left: widest.min(max_name) + 10,
+        right: width - margin_right(&[]),
+        top: (head.rows().max(1) + labels) * ROW + 6,
         height: per_row * bars.groups.len() as u32,
     };
-    canvas(WIDTH, plot.top + plot.height + TICKS + 8, |root| {
-        let items: Vec<_> = entries.iter().cloned().zip(cells).collect();
-        draw_legend(root, 0, 0, &bars.y_label, &items)?;
+    let bottom = plot.top + plot.height;
+    let note = Note::lay_out(&bars.note, width);
+    canvas(width, bottom + TICKS + 8 + note.height(), |root| {
+        head.draw(root, 0)?;
         plot.grid(root)?;
+        let name = |text: &str, middle: u32, ink| {
+            let pixel = (plot.left as i32 - 8, middle as i32);
+            write(root, &shorten(text, max_name), pixel, HPos::Right, ink)
+        };
         for (row, group) in bars.groups.iter().enumerate() {
             let top = plot.top + row as u32 * per_row + GAP / 2;
-            let middle = (top + (per_row - GAP) / 2) as i32;
-            let name = shorten(&group.label, MAX_NAME);
-            write(root, &name, (plot.left as i32 - 8, middle), HPos::Right, Ink::Text)?;
+            name(&group.label, top + (per_row - GAP) / 2, Ink::Text)?;
             for (index, (item, (_, role))) in group.items.iter().zip(&bars.series).enumerate() {
                 let Some(item) = item else { continue };
                 plot.bar(root, item, top + BAR * index as u32, Ink::of(*role))?;
             }
         }
-        marks.iter().try_for_each(|mark| plot.mark(root, mark, legend_rows))
+        // What the names are is written below them, beside the ticks of the other axis.
+        name(&bars.x_label, bottom + TICKS / 2, Ink::Soft)?;
+        marks.iter().try_for_each(|mark| plot.mark(root, mark, head.rows().max(1)))?;
+        note.draw(root, bottom + TICKS + 4)
     })
 }
 
 /// The axis and the edges of the data, in CSS pixels.
 struct RowPlot<'a> {
     axis: &'a Axis,
+    width: u32,
     left: u32,
     right: u32,
     top: u32,
@@ -141,7 +151,7 @@ impl RowPlot<'_> {
         let shape = Rectangle::new([(self.x(foot), from), (self.x(end), to)], ink.color().filled());
         root.draw(&shape)?;
         let ends = |(low, high)| Some((self.axis.position(low)?, self.axis.position(high)?));
-        if let Some((low, high)) = bar.spread.and_then(ends) {
+        if let Some((low, high)) = bar.interval.and_then(ends) {
             let y = (from + to) / 2;
             stroke(root, [(self.x(low), y), (self.x(high), y)], Ink::Text, SCALE * 5 / 4)?;
         }
@@ -163,8 +173,9 @@ impl RowPlot<'_> {
         let ends = [(x, Self::y(self.top)), (x, Self::y(self.top + self.height))];
         stroke(root, ends, ink, SCALE * 3 / 2)?;
         let words = mark.text();
-        let rightmost = WIDTH as i32 - text_width(&words) as i32 / 2;
-        let pixel: Pixel = ((x / SCALE as i32).min(rightmost), (row * ROW + ROW / 2) as i32);
+        let half = text_width(&words) as i32 / 2;
+        let middle = (x / SCALE as i32).min(self.width as i32 - half).max(half);
+        let pixel: Pixel = (middle, (row * ROW + ROW / 2) as i32);
         write(root, &words, pixel, HPos::Center, ink)
     }
 }

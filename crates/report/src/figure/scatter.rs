@@ -3,7 +3,8 @@
 mod svg;
 
 use super::words::marked;
-use super::{Drawable, Drawing, Width};
+use super::{Drawable, Drawing, Layout, Width};
+use crate::csv;
 use crate::plot::{DrawError, Mark};
 use crate::scale::Scale;
 use crate::text_table::TextTable;
@@ -29,6 +30,10 @@ pub struct Scatter {
     pub points: Vec<Point>,
     /// Published values and references, in the units in which the axes are shown.
     pub marks: Vec<Mark>,
+    /// What the names of the series are values of; may be empty.
+    pub legend: String,
+    /// What a point and its bars are, written below the plot; may be empty.
+    pub note: String,
 }
 
 /// What an axis shows.
@@ -60,8 +65,8 @@ pub struct Point {
 }
 
 impl Drawable for Scatter {
-    fn draw(&self) -> Result<Drawing, DrawError> {
-        Ok(Drawing { plot: Some(svg::draw(self)?), has_rims: true, html: self.key() })
+    fn draw(&self, layout: &Layout) -> Result<Drawing, DrawError> {
+        Ok(Drawing { plot: Some(svg::draw(self, layout.width)?), has_rims: true, html: self.key() })
     }
 
     fn describe(&self) -> String {
@@ -71,7 +76,7 @@ impl Drawable for Scatter {
         };
         let points: Vec<String> = self.points.iter().map(point).collect();
         let (x, y) = (x.label(&self.x.label), y.label(&self.y.label));
-        format!("{y} over {x}. {}. {}", points.join("; "), marked(&self.marks))
+        format!("{y} over {x}. {}. {} {}", points.join("; "), self.note, marked(&self.marks))
             .trim_end()
             .to_owned()
     }
@@ -88,6 +93,27 @@ impl Drawable for Scatter {
             columns: vec![String::new(), x.label(&self.x.label), y.label(&self.y.label)],
             rows: self.points.iter().map(row).collect(),
         })
+    }
+
+    fn data(&self) -> TextTable {
+        let (x, y) = self.scales();
+        let values = |scale: Scale, estimate: &Estimate| {
+            let half = estimate.half_width.map(|half| half * scale.factor);
+            [csv::value(estimate.mean * scale.factor), csv::optional(half)]
+        };
+        let row = |point: &Point| {
+            let names = [point.label.clone(), point.series.clone()];
+            let runs = point.x.runs.max(point.y.runs).to_string();
+            let coordinates = values(x, &point.x).into_iter().chain(values(y, &point.y));
+            names.into_iter().chain(coordinates).chain([runs]).collect()
+        };
+        let (x, y) = (x.label(&self.x.label), y.label(&self.y.label));
+        let columns = ["point", "series", &x, "x ci95 half width", &y, "y ci95 half width", "runs"];
+        TextTable {
+            caption: String::new(),
+            columns: columns.map(str::to_owned).to_vec(),
+            rows: self.points.iter().map(row).collect(),
+        }
     }
 
     fn width(&self) -> Width {

@@ -4,9 +4,11 @@ mod difference;
 mod html;
 
 use super::words::count;
-use super::{Drawable, Drawing, Width};
+use super::{Drawable, Drawing, Layout, Width};
+use crate::csv;
 use crate::plot::DrawError;
 use crate::scale::Scale;
+use crate::text_table::TextTable;
 use metrics::{Better, Estimate, Unit};
 
 /// A table of values, in which rows can be compared with another row.
@@ -75,12 +77,47 @@ pub enum Cell {
 }
 
 impl Drawable for Table {
-    fn draw(&self) -> Result<Drawing, DrawError> {
+    fn draw(&self, _: &Layout) -> Result<Drawing, DrawError> {
         Ok(Drawing::table(html::table(self)))
     }
 
     fn describe(&self) -> String {
         format!("{} of {}.", count(self.columns.len(), "value"), count(self.rows.len(), "row"))
+    }
+
+    /// A column with half the width of the confidence interval follows each column that has any.
+    fn data(&self) -> TextTable {
+        let has_interval =
+            |column: usize| self.values(column).any(|value| value.half_width.is_some());
+        let shown: Vec<(usize, Scale, bool)> = (0..self.columns.len())
+            .map(|column| (column, self.unit(column), has_interval(column)))
+            .collect();
+        let headings = shown.iter().flat_map(|(column, scale, has_interval)| {
+            let heading = scale.label(&self.columns[*column].name);
+            let half = has_interval.then(|| format!("{heading} ci95 half width"));
+            std::iter::once(heading).chain(half)
+        });
+        let cells = |row: usize| {
+            let shown = shown.iter();
+            shown.flat_map(move |(column, scale, has_interval)| {
+                let value = self.value(row, *column);
+                let text = value.map_or_else(
+                    || self.text(row, *column),
+                    |value| csv::value(value.mean * scale.factor),
+                );
+                let half = value.and_then(|value| value.half_width).map(|half| half * scale.factor);
+                std::iter::once(text).chain(has_interval.then(|| csv::optional(half)))
+            })
+        };
+        let label = if self.label.is_empty() { "row".to_owned() } else { self.label.clone() };
+        let row = |(index, row): (usize, &Row)| {
+            std::iter::once(row.label.clone()).chain(cells(index)).collect()
+        };
+        TextTable {
+            caption: String::new(),
+            columns: std::iter::once(label).chain(headings).collect(),
+            rows: self.rows.iter().enumerate().map(row).collect(),
+        }
     }
 
     fn width(&self) -> Width {

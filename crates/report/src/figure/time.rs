@@ -1,9 +1,11 @@
 //! Panels over time.
 
 use super::words::{count, marked, number};
-use super::xy::{Panel, Series, stack};
-use super::{Drawable, Drawing, Sourced, Width, all_of_kind};
+use super::xy::{Panel, Series, heading, stack};
+use super::{Drawable, Drawing, Layout, Sourced, Width, all_of_kind};
+use crate::csv;
 use crate::plot::{DrawError, Role, axis_range};
+use crate::text_table::TextTable;
 
 /// Panels above one another that share the horizontal axis.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -12,17 +14,30 @@ pub struct TimePlot {
     pub panels: Vec<Panel>,
     /// Label of the shared axis, with its unit.
     pub x_label: String,
+    /// What bands and faint lines are, written below the plot; may be empty.
+    pub note: String,
 }
 
 impl Drawable for TimePlot {
-    fn draw(&self) -> Result<Drawing, DrawError> {
-        stack(&self.panels, &self.x_label).map(Drawing::plot)
+    fn draw(&self, layout: &Layout) -> Result<Drawing, DrawError> {
+        stack(&self.panels, (&self.x_label, &self.note), layout).map(Drawing::plot)
+    }
+
+    fn data(&self) -> TextTable {
+        data(&self.panels, &self.x_label)
+    }
+
+    fn streams(&self) -> Vec<&str> {
+        let series = self.panels.iter().flat_map(|panel| &panel.series);
+        let own = series.filter(|series| series.role != Role::Reference);
+        own.map(|series| series.stream.as_str()).filter(|stream| !stream.is_empty()).collect()
     }
 
     fn describe(&self) -> String {
         let parts: Vec<String> = self.panels.iter().map(describe).collect();
         let panels = count(self.panels.len(), "panel");
-        format!("{panels} over {}. {}", self.x_label, parts.join(" ")).trim_end().to_owned()
+        let words = format!("{panels} over {}. {} {}", self.x_label, parts.join(" "), self.note);
+        words.trim_end().to_owned()
     }
 
     fn width(&self) -> Width {
@@ -31,7 +46,7 @@ impl Drawable for TimePlot {
 
     fn merge(&self, sources: &[Sourced<'_, dyn Drawable>]) -> Option<Box<dyn Drawable>> {
         let panels = stacked(&all_of_kind::<Self>(sources)?);
-        Some(Box::new(Self { panels, x_label: self.x_label.clone() }))
+        Some(Box::new(Self { panels, ..self.clone() }))
     }
 
     fn boxed_clone(&self) -> Box<dyn Drawable> {
@@ -39,10 +54,43 @@ impl Drawable for TimePlot {
     }
 }
 
+/// The columns of an interval and of single runs.
+const SPREAD: [&str; 3] = ["ci95_low", "ci95_high", "run"];
+
+/// One row per value: the panel, the series, the ends of the interval of a mean, and for single
+/// runs the number of the run, from 1.
+pub(super) fn data(panels: &[Panel], x_label: &str) -> TextTable {
+    let all =
+        || panels.iter().flat_map(|panel| panel.series.iter().map(move |series| (panel, series)));
+    let is_mean =
+        |(_, series): (&Panel, &Series)| !(series.band.is_empty() && series.runs.is_empty());
+    let spread = if all().any(is_mean) { SPREAD.len() } else { 0 };
+    let columns =
+        ["panel", "series", x_label, "value"].into_iter().chain(SPREAD.into_iter().take(spread));
+    let mut rows = Vec::new();
+    for (panel, series) in all() {
+        let row = |(x, y): (f64, f64), more: [String; 3]| {
+            let cells = [heading(panel), series.name.clone(), csv::value(x), csv::value(y)];
+            cells.into_iter().chain(more.into_iter().take(spread)).collect::<Vec<String>>()
+        };
+        let mut band = series.band.iter().peekable();
+        for &point in &series.points {
+            while band.next_if(|(x, ..)| *x < point.0).is_some() {}
+            let here = band.next_if(|(x, ..)| *x <= point.0);
+            let (low, high) = here.map(|(_, low, high)| (*low, *high)).unzip();
+            rows.push(row(point, [csv::optional(low), csv::optional(high), String::new()]));
+        }
+        for (index, run) in series.runs.iter().enumerate() {
+            let number = || [String::new(), String::new(), (index + 1).to_string()];
+            rows.extend(run.iter().map(|point| row(*point, number())));
+        }
+    }
+    TextTable { caption: String::new(), columns: columns.map(str::to_owned).collect(), rows }
+}
+
 fn describe(panel: &Panel) -> String {
     let series: Vec<String> = panel.series.iter().map(range).collect();
-    let heading = [panel.title.as_str(), panel.y_label.as_str()].join(" ");
-    format!("{}: {}. {}", heading.trim(), series.join("; "), marked(&panel.marks))
+    format!("{}: {}. {}", heading(panel), series.join("; "), marked(&panel.marks))
         .trim_end()
         .to_owned()
 }

@@ -72,6 +72,8 @@ impl Axis {
             }
             if high <= low {
                 let pad = if low == 0.0 { 1.0 } else { low.abs() * 0.5 };
+                // What is always zero, such as a loss, is not negative.
+                let from_zero = from_zero || low == 0.0;
                 (low, high) = (if from_zero { low.min(0.0) } else { low - pad }, low + pad);
             }
         }

@@ -1,13 +1,14 @@
 //! A panel without its data: heading, legend, axes, grid and marks.
 
 use super::axis::Axis;
-use super::legend::{self, Entry, ROW};
+use super::legend::{self, Head, Legend, ROW};
+use super::letters::shorten;
 use super::marks::{self, LabelsAbove, Mark};
+use super::picture::Recorder;
 use super::theme::{Ink, SCALE};
 use super::{Canvas, DrawResult};
 use plotters::chart::{ChartBuilder, ChartContext, LabelAreaPosition};
 use plotters::coord::cartesian::Cartesian2d;
-use plotters::prelude::SVGBackend;
 use plotters::style::Color;
 use plotters::style::colors::TRANSPARENT;
 use plotters::style::text_anchor::HPos;
@@ -21,7 +22,7 @@ pub(crate) const TICKS: u32 = 20;
 /// Gap below a panel.
 const BELOW: u32 = 8;
 
-pub(crate) type Chart<'a> = ChartContext<'a, SVGBackend<'a>, Cartesian2d<Axis, Axis>>;
+pub(crate) type Chart<'a> = ChartContext<'a, Recorder<'a>, Cartesian2d<Axis, Axis>>;
 
 /// What is written below a panel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +42,7 @@ pub(crate) const LINE_HEIGHT: u32 = 13;
 /// A panel, ready to be drawn.
 pub(crate) struct Frame<'a> {
     pub(crate) heading: String,
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) legend: Legend,
     pub(crate) marks: &'a [Mark],
     pub(crate) x: &'a Axis,
     pub(crate) y: Axis,
@@ -66,12 +67,12 @@ impl Frame<'_> {
                 TICKS + if label.is_empty() { 0 } else { ROW }
             }
         } + self.more_lines();
-        self.head(&self.entry_cells()) + self.size.1 + below + BELOW
+        self.head() + self.size.1 + below + BELOW
     }
 
     /// Top of the data, below heading and legend, in CSS pixels.
     pub(crate) fn top(&self) -> u32 {
-        self.head(&self.entry_cells())
+        self.head()
     }
 
     /// The height of the groups' names beyond their first line.
@@ -82,16 +83,13 @@ impl Frame<'_> {
         }
     }
 
-    /// The (row, x) of each legend entry.
-    fn entry_cells(&self) -> Vec<(u32, u32)> {
-        legend::lay_out(&self.heading, &self.entries, LEFT, self.size.0)
+    fn rows_above(&self) -> Head {
+        Head::lay_out(&self.heading, &self.legend, LEFT, self.size.0)
     }
 
     /// Height of heading, legend and mark labels.
-    fn head(&self, cells: &[(u32, u32)]) -> u32 {
-        let legend = cells.iter().map(|(row, _)| row + 1).max().unwrap_or(0);
-        let heading = u32::from(!self.heading.is_empty());
-        (legend.max(heading) + self.labels().rows()) * ROW + 4
+    fn head(&self) -> u32 {
+        (self.rows_above().rows() + self.labels().rows()) * ROW + 4
     }
 
     fn labels(&self) -> LabelsAbove {
@@ -106,10 +104,8 @@ impl Frame<'_> {
         top: u32,
         data: impl FnOnce(&mut Chart<'_>) -> DrawResult,
     ) -> DrawResult {
-        let cells = self.entry_cells();
-        let head = self.head(&cells);
-        let items: Vec<_> = self.entries.iter().cloned().zip(cells).collect();
-        legend::draw(root, top, LEFT, &self.heading, &items)?;
+        let head = self.head();
+        self.rows_above().draw(root, top)?;
         self.labels().draw(root, top + head)?;
         let bottom = top + head + self.size.1;
         let area = root.clone().shrink(
@@ -129,7 +125,9 @@ impl Frame<'_> {
         if label.is_empty() {
             Ok(())
         } else {
-            legend::write(root, label, pixel, HPos::Center, Ink::Text)
+            // The text is centred below the data and must not leave the plot.
+            let room = 2 * middle.min(self.size.0 - middle);
+            legend::write(root, &shorten(label, room), pixel, HPos::Center, Ink::Text)
         }
     }
 

@@ -3,7 +3,8 @@
 
 use super::axis::Axis;
 use super::frame::Chart;
-use super::legend::{self, Pixel, ROW, text_width};
+use super::legend::{self, Pixel, ROW};
+use super::letters::{shorten, text_width};
 use super::theme::{Ink, SCALE};
 use super::{Canvas, DrawResult};
 use plotters::element::PathElement;
@@ -13,6 +14,8 @@ use plotters::style::text_anchor::HPos;
 pub(crate) const PUBLISHED: &str = "published";
 /// Letters per line of a label at the right.
 const WRAP: usize = 14;
+/// The greatest width of a label at the right, in CSS pixels.
+const MAX_BESIDE: u32 = 110;
 /// Height of a line of such a label, in CSS pixels.
 const LINE_HEIGHT: i32 = 14;
 
@@ -116,8 +119,8 @@ impl LabelsAbove {
         let mut found: Vec<_> = marks.iter().filter_map(|m| Some((vertical(m, x)?, m))).collect();
         found.sort_by(|a, b| a.0.total_cmp(&b.0));
         for (share, mark) in found {
-            let words = mark.text();
-            if words.is_empty() {
+            let words = shorten(&mark.text(), right.saturating_sub(left));
+            if mark.text().is_empty() {
                 continue;
             }
             let half = text_width(&words) as i32 / 2;
@@ -172,7 +175,7 @@ fn wrap(mark: &Mark) -> Vec<String> {
     if mark.kind == MarkKind::Published {
         lines.insert(0, PUBLISHED.to_owned());
     }
-    lines
+    lines.iter().map(|line| shorten(line, MAX_BESIDE)).collect()
 }
 
 /// Draws the lines and the labels that are beside or on the panel.

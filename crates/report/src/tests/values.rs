@@ -33,7 +33,7 @@ pub(super) fn point(label: &str, x: f64, y: f64) -> Point {
 
 pub(super) fn scatter(points: Vec<Point>) -> Scatter {
     let (x, y) = (dimension("cost", Better::Lower), dimension("gain", Better::Higher));
-    Scatter { x, y, points, marks: Vec::new() }
+    Scatter { x, y, points, marks: Vec::new(), legend: String::new(), note: String::new() }
 }
 
 /// A table in which every text is `words`.
@@ -109,19 +109,19 @@ fn a_table_compares_its_rows_with_one_of_them() {
 fn the_end_of_an_axis_says_which_direction_is_better() {
     let words = |scatter: Scatter| -> Vec<String> {
         let (_, page) = drawn(scatter);
-        select(&page, "svg text")
+        select(&page, "svg.broad text")
             .into_iter()
             .map(text)
             .filter(|words| words.contains("better"))
             .collect()
     };
-    assert_eq!(words(scatter(vec![point("a", 1.0, 2.0)])), ["← better", "↑ better"]);
+    assert_eq!(words(scatter(vec![point("a", 1.0, 2.0)])), ["gain · ↑ better", "← better · cost"]);
     let other = Scatter {
         x: dimension("gain", Better::Higher),
         y: dimension("cost", Better::Lower),
         ..scatter(vec![])
     };
-    assert_eq!(words(other), ["better →", "↓ better"]);
+    assert_eq!(words(other), ["cost · ↓ better", "gain · better →"]);
 }
 
 #[test]
@@ -130,8 +130,8 @@ fn points_are_labelled_and_points_that_are_not_drawn_are_listed() {
         vec![point("a", 1.0, 2.0), point("b", 3.0, f64::INFINITY), point("c", f64::NAN, 1.0)];
     let (source, page) = drawn(scatter(points));
     assert!(!source.contains("NaN"));
-    assert_eq!(select(&page, "svg circle.f0").len(), 1);
-    let texts: Vec<String> = select(&page, "svg text").into_iter().map(text).collect();
+    assert_eq!(select(&page, "svg.broad circle.f0").len(), 1);
+    let texts: Vec<String> = select(&page, "svg.broad text").into_iter().map(text).collect();
     assert!(texts.contains(&"a".to_owned()) && !texts.contains(&"b".to_owned()), "{texts:?}");
     assert_eq!(text(select(&page, "figure .note")[0]), "Not drawn: b (gain never); c (no cost).");
     let cells: Vec<String> = select(&page, "details td").into_iter().map(text).collect();
@@ -146,7 +146,7 @@ fn many_points_have_numbers_and_a_list_of_names() {
     let (_, page) = drawn(scatter(points));
     let names: Vec<String> = select(&page, "ol.key li").into_iter().map(text).collect();
     assert_eq!((names.len(), names[14].as_str()), (15, "remedy 14"));
-    let texts: Vec<String> = select(&page, "svg text").into_iter().map(text).collect();
+    let texts: Vec<String> = select(&page, "svg.broad text").into_iter().map(text).collect();
     assert!(
         texts.contains(&"15".to_owned()) && !texts.contains(&"remedy 14".to_owned()),
         "{texts:?}"
@@ -163,11 +163,14 @@ fn series_have_colours_and_intervals_are_error_bars() {
     let (_, page) = drawn(scatter(vec![of("old", 1.0), of("new", 5.0)]));
     // The symbol in the legend, and the point.
     assert_eq!(
-        (select(&page, "svg circle.f0").len(), select(&page, "svg circle.f1").len()),
+        (select(&page, "svg.broad circle.f0").len(), select(&page, "svg.broad circle.f1").len()),
         (2, 2)
     );
     assert_eq!(
-        (select(&page, "svg polyline.s0").len(), select(&page, "svg polyline.s1").len()),
+        (
+            select(&page, "svg.broad polyline.s0").len(),
+            select(&page, "svg.broad polyline.s1").len()
+        ),
         (1, 1)
     );
 }

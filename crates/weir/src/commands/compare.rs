@@ -24,14 +24,11 @@ pub(crate) fn run(args: &Compare) -> Result<ExitCode, Failure> {
     let summary = simulate(args, &mut comparisons)?;
     if let Some(path) = &args.output {
         let sections = comparisons.iter().map(Comparison::section).collect();
-        let facts = vec![
-            ("weir".to_owned(), env!("WEIR_VERSION").to_owned()),
-            (
-                "runs".to_owned(),
-                format!("{}, {} also simulated", super::report::made(&runs), summary.done),
-            ),
-        ];
-        super::report::write_page(path, "Runs side by side", facts, &[], sections, args.quiet)?;
+        let mut facts = super::report::provenance()?;
+        let runs = format!("{}, {} also simulated", super::report::made(&runs), summary.done);
+        facts.push(("runs".to_owned(), runs));
+        let page = lab::claims_report("Runs side by side", facts, &[], sections);
+        super::report::write_report(path, &page, args.quiet)?;
     }
     if args.claims {
         super::verify::show(&in_order(&claims, &comparisons, false), args.json)?;

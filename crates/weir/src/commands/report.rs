@@ -8,15 +8,20 @@ use lab::claims::Verdict;
 use lab::figures::{Figures, SectionBuilder, section_builders};
 use lab::runner::{Job, Outcome, RunCache, Runner};
 use report::Section;
+use std::ffi::OsString;
+use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+use store::export::to_file;
 use store::{Mode, Store, StoredRun};
 
 pub(crate) fn run(args: &Report) -> Result<ExitCode, Failure> {
     let files = args.experiments.iter().map(Path::new);
     let others = files.chain(args.from.as_deref()).chain(args.running.store.as_deref());
-    outputs_apart(&[&args.output], &others.collect::<Vec<_>>())?;
+    let outputs: Vec<&Path> = args.output.iter().map(AsRef::as_ref).collect();
+    outputs_apart(&outputs, &others.collect::<Vec<_>>())?;
     if let Some(path) = &args.from {
         return stored(args, path);
     }
@@ -38,15 +43,8 @@ pub(crate) fn run(args: &Report) -> Result<ExitCode, Failure> {
     let summary = with_runner((args.running.jobs, args.running.quiet), &cache, work)?;
     let sections = builders.iter().map(SectionBuilder::section).collect();
     let title = title(&experiments.iter().collect::<Vec<_>>());
-    write(
-        &args.output,
-        &title,
-        &args.running.chosen,
-        args.running.quiet,
-        &[],
-        sections,
-        summary.done,
-    )?;
+    let facts = facts(&args.running.chosen, summary.done)?;
+    outputs_of(args, &lab::claims_report(&title, facts, &[], sections))?;
     close(cache, args.running.quiet)?;
     conclude(summary, ExitCode::SUCCESS)
 }
@@ -65,16 +63,34 @@ fn stored(args: &Report, path: &Path) -> Result<ExitCode, Failure> {
     let groups = groups(&runs, &mut experiments)?;
     let experiments: Vec<&Experiment> = groups.iter().map(|group| &*group.experiment).collect();
     let sections = groups.iter().map(|group| group.section(&store)).collect::<Result<_, _>>()?;
-    write(
-        &args.output,
-        &title(&experiments),
-        &args.running.chosen,
-        args.running.quiet,
-        &[],
-        sections,
-        made(&runs),
-    )?;
+    let facts = facts(&args.running.chosen, made(&runs))?;
+    outputs_of(args, &lab::claims_report(&title(&experiments), facts, &[], sections))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the page and the files of the figures.
+fn outputs_of(args: &Report, report: &report::Report) -> Result<(), Failure> {
+    if let Some(path) = &args.output {
+        write_report(path, report, args.running.quiet)?;
+    }
+    let Some(folder) = &args.figures else { return Ok(()) };
+    std::fs::create_dir_all(folder).map_err(|error| {
+        let shown = folder.display();
+        Failure::new(format!("{shown}: cannot make the folder: {error}; choose another path"))
+    })?;
+    let mut written = 0;
+    for format in &args.format {
+        for file in report::figure_files(report, format.0, args.width)? {
+            let path = folder.join(&file.name);
+            to_file(&path, |out| out.write_all(&file.bytes))?;
+            written += 1;
+        }
+    }
+    if !args.running.quiet {
+        let noun = if written == 1 { "file" } else { "files" };
+        eprint(&format!("wrote {written} {noun} to {}", folder.display()));
+    }
+    Ok(())
 }
 
 /// The number of runs per mode, and the runs that the machine limited: `3 measured, 2 simulated;
@@ -162,31 +178,117 @@ pub(super) fn write(
     sections: Vec<Section>,
     runs: impl std::fmt::Display,
 ) -> Result<(), Failure> {
+    let facts = facts(chosen, runs)?;
+    write_report(path, &lab::claims_report(title, facts, verdicts, sections), quiet)
+}
+
+/// Where the numbers of a page come from: the version and the choices of the command line.
+fn facts(chosen: &Chosen, runs: impl std::fmt::Display) -> Result<Vec<(String, String)>, Failure> {
     let fact = |name: &str, value: String| (name.to_owned(), value);
-    let mut facts =
-        vec![fact("weir", env!("WEIR_VERSION").to_owned()), fact("runs", runs.to_string())];
+    let mut facts = provenance()?;
+    facts.push(fact("runs", runs.to_string()));
     facts.extend(
         chosen.overrides().into_iter().map(|(key, value)| fact("set", format!("{key} = {value}"))),
     );
     facts.extend(
         chosen.quick.then(|| fact("schedule", "quick: the published schedule in 60 s".to_owned())),
     );
-    write_page(path, title, facts, verdicts, sections, quiet)
+    Ok(facts)
 }
 
-/// Writes a page with these facts, and prints its path unless `quiet` is set.
-pub(super) fn write_page(
+/// The command, the version, the commit and the date of a page.
+pub(super) fn provenance() -> Result<Vec<(String, String)>, Failure> {
+    let version = env!("WEIR_VERSION");
+    let (version, commit) = version.split_once(" (").unwrap_or((version, "unknown)"));
+    let facts = [
+        ("command", command(std::env::args_os().skip(1))),
+        ("version", format!("weir {version}")),
+        ("commit", commit.trim_end_matches(')').to_owned()),
+        ("date", today()?),
+    ];
+    Ok(facts.map(|(name, value)| (name.to_owned(), value)).to_vec())
+}
+
+/// The command with these arguments, quoted for a shell.
+fn command(arguments: impl Iterator<Item = OsString>) -> String {
+    let words: Vec<String> =
+        arguments.map(|argument| argument.to_string_lossy().into_owned()).collect();
+    let words = std::iter::once("weir").chain(words.iter().map(String::as_str));
+    // Only a NUL cannot be quoted, and no argument has one.
+    shlex::try_join(words).unwrap_or_default()
+}
+
+/// The day (UTC) under which pages are written: that of the variable `SOURCE_DATE_EPOCH`, else
+/// today. The variable makes pages equal that are written on different days
+/// (reproducible-builds.org/specs/source-date-epoch).
+fn today() -> Result<String, Failure> {
+    const VARIABLE: &str = "SOURCE_DATE_EPOCH";
+    let seconds = match std::env::var(VARIABLE) {
+        Ok(text) => text.parse().map_err(|_| {
+            Failure::new(format!("{VARIABLE}: '{text}' is not a number of seconds since 1970"))
+        })?,
+        Err(_) => now(),
+    };
+    Ok(day(seconds))
+}
+
+#[expect(clippy::disallowed_methods, reason = "the date of a page, not of a simulation")]
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+/// The day (UTC) of a number of seconds since 1970, `2026-11-24`. Source: Hinnant,
+/// *chrono-Compatible Low-Level Date Algorithms*, `civil_from_days`.
+fn day(seconds: u64) -> String {
+    /// Days from 0000-03-01 to 1970-01-01.
+    const EPOCH: u64 = 719_468;
+    /// Days of 400 years.
+    const ERA: u64 = 146_097;
+    let days = seconds / 86_400 + EPOCH;
+    let (era, of_era) = (days / ERA, days % ERA);
+    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let day_of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    // Months are counted from March.
+    let month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02}")
+}
+
+/// Writes a page, and prints its path unless `quiet` is set.
+pub(super) fn write_report(
     path: &Path,
-    title: &str,
-    facts: Vec<(String, String)>,
-    verdicts: &[Verdict],
-    sections: Vec<Section>,
+    report: &report::Report,
     quiet: bool,
 ) -> Result<(), Failure> {
-    let page = report::html(&lab::claims_report(title, facts, verdicts, sections))?;
-    write_file(path, &escaped_page(&page))?;
+    write_file(path, &escaped_page(&report::html(report)?))?;
     if !quiet {
         eprint(&format!("wrote {}", path.display()));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_is_that_of_the_seconds_in_utc() {
+        let days =
+            [0, 951_782_399, 951_782_400, 951_868_800, 1_795_305_599, 4_107_542_400].map(day);
+        assert_eq!(
+            days,
+            ["1970-01-01", "2000-02-28", "2000-02-29", "2000-03-01", "2026-11-21", "2100-03-01"]
+        );
+    }
+
+    #[test]
+    fn a_command_is_quoted_for_a_shell() {
+        let arguments = ["report", "my file.toml", "--set", "host.a.up.queue=codel limit 50"];
+        assert_eq!(
+            command(arguments.into_iter().map(OsString::from)),
+            "weir report 'my file.toml' --set 'host.a.up.queue=codel limit 50'"
+        );
+    }
 }

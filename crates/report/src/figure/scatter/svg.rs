@@ -1,11 +1,10 @@
 //! The drawing: points with labels, thin error bars, and which direction is better.
 
-use super::super::grouped::shorten;
 use super::{Dimension, MAX_NUMBERS, Scatter};
 use crate::plot::{
-    Axis, AxisOptions, Below, Canvas, Chart, DrawResult, Entry, Frame, Ink, LEFT, Mark, Pixel,
-    PointLabel, ROW, Rect, Role, SCALE, Svg, Swatch, TICKS, canvas, margin_right, place_labels,
-    text_width, write,
+    Axis, AxisOptions, Below, Canvas, Chart, DrawResult, Entry, Frame, Ink, LEFT, Legend, Mark,
+    Note, Pen, Picture, PointLabel, Rect, Role, SCALE, Swatch, canvas, margin_right, place_labels,
+    shorten, text_width, write,
 };
 use crate::scale::Scale;
 use metrics::{Better, Estimate};
@@ -13,8 +12,8 @@ use plotters::element::{Circle, PathElement};
 use plotters::style::Color;
 use plotters::style::text_anchor::HPos;
 
-/// Width of the figure and height of the data, in CSS pixels.
-const SIZE: (u32, u32) = (840, 360);
+/// Height of the data, in CSS pixels.
+const HEIGHT: u32 = 380;
 /// The greatest width of a label, in CSS pixels.
 const NAME: u32 = 200;
 /// Radius of a point, in CSS pixels.
@@ -36,7 +35,7 @@ struct PlottedPoint {
     y: Value,
 }
 
-pub(super) fn draw(scatter: &Scatter) -> DrawResult<Svg> {
+pub(super) fn draw(scatter: &Scatter, width: u32) -> DrawResult<Picture> {
     let (x_scale, y_scale) = scatter.scales();
     let points = plotted(scatter, x_scale, y_scale);
     let x = axis(
@@ -49,19 +48,28 @@ pub(super) fn draw(scatter: &Scatter) -> DrawResult<Svg> {
         points.iter().map(|point| point.y),
         scatter.marks.iter().filter_map(Mark::y),
     );
-    let x_label = x_scale.label(&scatter.x.label);
+    let x_label = match scatter.x.better {
+        Better::Higher => format!("{} · better →", x_scale.label(&scatter.x.label)),
+        Better::Lower => format!("← better · {}", x_scale.label(&scatter.x.label)),
+        Better::Neither => x_scale.label(&scatter.x.label),
+    };
+    let heading = y_scale.label(&scatter.y.label);
     let frame = Frame {
-        heading: y_scale.label(&scatter.y.label),
-        entries: entries(scatter),
+        heading: match scatter.y.better {
+            Better::Higher => format!("{heading} · ↑ better"),
+            Better::Lower => format!("{heading} · ↓ better"),
+            Better::Neither => heading,
+        },
+        legend: legend(scatter),
         marks: &scatter.marks,
         x: &x,
         y,
-        // A space keeps the row in which the ends of the axis are described.
-        below: Below::Axis(if x_label.is_empty() { " " } else { &x_label }),
-        size: SIZE,
+        below: Below::Axis(&x_label),
+        size: (width, HEIGHT),
         right: margin_right(&scatter.marks),
     };
-    canvas(SIZE.0, frame.height(), |root| {
+    let note = Note::lay_out(&scatter.note, width);
+    canvas(width, frame.height() + note.height(), |root| {
         let mut labels = Vec::new();
         frame.draw(root, 0, |chart| {
             points.iter().try_for_each(|point| error_bars(chart, point, &x, &frame.y))?;
@@ -72,13 +80,13 @@ pub(super) fn draw(scatter: &Scatter) -> DrawResult<Svg> {
         let bounds = Rect {
             left: LEFT as i32,
             top: frame.top() as i32,
-            right: (SIZE.0 - frame.right) as i32,
-            bottom: (frame.top() + SIZE.1) as i32,
+            right: (width - frame.right) as i32,
+            bottom: (frame.top() + HEIGHT) as i32,
         };
         if !scatter.is_anonymous() {
             draw_labels(root, &points, &labels, bounds)?;
         }
-        better(root, scatter, &frame)
+        note.draw(root, frame.height())
     })
 }
 
@@ -118,14 +126,17 @@ fn axis(
     Axis::new(values.flat_map(ends).chain(marks), options)
 }
 
-fn entries(scatter: &Scatter) -> Vec<Entry> {
+fn legend(scatter: &Scatter) -> Legend {
     if scatter.series().len() > MAX_NUMBERS {
-        return Vec::new();
+        return Legend::default();
     }
     let series = scatter.series().into_iter().enumerate().filter(|(_, name)| !name.is_empty());
-    series
-        .map(|(index, name)| (name.to_owned(), Swatch::Dot, Ink::of(Role::Series(index))))
-        .collect()
+    let entry = |(index, name): (usize, &str)| Entry {
+        name: name.to_owned(),
+        swatch: Swatch::Dot,
+        pen: Pen::solid(Ink::of(Role::Series(index))),
+    };
+    Legend { title: scatter.legend.clone(), entries: series.map(entry).collect() }
 }
 
 /// The ends of both error bars, in units of the plot.
@@ -176,22 +187,4 @@ fn draw_labels(
         write(root, &point.name, label.left, HPos::Left, Ink::Text)?;
     }
     Ok(())
-}
-
-/// Writes at the ends of the axes which direction is better.
-fn better(root: &Canvas<'_>, scatter: &Scatter, frame: &Frame<'_>) -> DrawResult {
-    let below = (frame.top() + SIZE.1 + TICKS + ROW / 2) as i32;
-    let right = (SIZE.0 - frame.right) as i32;
-    let x: Option<(&str, Pixel, HPos)> = match scatter.x.better {
-        Better::Higher => Some(("better →", (right, below), HPos::Right)),
-        Better::Lower => Some(("← better", (LEFT as i32, below), HPos::Left)),
-        Better::Neither => None,
-    };
-    let y: Option<(&str, Pixel, HPos)> = match scatter.y.better {
-        Better::Higher => Some(("↑ better", (0, (frame.top() - ROW / 2 - 4) as i32), HPos::Left)),
-        Better::Lower => Some(("↓ better", (0, below), HPos::Left)),
-        Better::Neither => None,
-    };
-    let mut both = [x, y].into_iter().flatten();
-    both.try_for_each(|(words, pixel, align)| write(root, words, pixel, align, Ink::Text))
 }
