@@ -7,6 +7,7 @@ mod device;
 mod real_time;
 #[cfg(feature = "server")]
 mod serve;
+mod sweep;
 #[cfg(feature = "testbed")]
 mod upload;
 
@@ -30,6 +31,7 @@ pub(crate) use real_time::{Emulate, Fit, Import, Measure, RealTimeArgs};
 pub(crate) use serve::Serve;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+pub(crate) use sweep::{Optimise, Sweep, Sweeping};
 #[cfg(feature = "testbed")]
 pub(crate) use upload::{Upload, UploadClient, UploadServer, UploadSide};
 
@@ -64,6 +66,10 @@ pub(crate) enum Command {
     Advise(Advise),
     /// Simulate experiments and draw their figures into one HTML file
     Report(Report),
+    /// Run a sweep: an objective over a space of parameters
+    Sweep(Sweep),
+    /// Search the best point of a sweep
+    Optimise(Optimise),
     /// Compare stored runs of browsers with the simulator
     Compare(Compare),
     /// Write stored runs as CSV or Parquet, or as a dump of webrtc-internals
@@ -91,7 +97,14 @@ pub(crate) enum Command {
     /// Write a manual page for each command
     Man(Man),
     /// Print the JSON schema of experiment files, for editors
-    Schema,
+    Schema(Schema),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Schema {
+    /// That of sweep files
+    #[arg(long)]
+    pub(crate) sweep: bool,
 }
 
 #[derive(Args, Debug)]
