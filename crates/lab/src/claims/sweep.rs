@@ -1,6 +1,7 @@
 //! Claims about a sweep. Its points are the cells of the claim's expressions: the parameters, the
 //! objective, and under the name of each scenario its normalised objective.
 
+use super::untested::Untested;
 use super::{Claim, Verdict};
 use crate::expression::Datum;
 use crate::sweep::{PointResult, Sweep, Table};
@@ -12,6 +13,12 @@ impl Claim {
         let reason = format!("the sweep {} runs only if the claim is named", self.experiment);
         let suggestion = format!("run 'weir verify {} --store sweep.sqlite'", self.id);
         FileError::file("", reason, suggestion)
+    }
+
+    /// The verdict if the sweep was stopped after `done` of `total` runs.
+    #[must_use]
+    pub fn stopped(&self, done: usize, total: usize) -> Verdict {
+        self.not_run(None, &Untested::Stopped { done, total })
     }
 
     /// The verdict on the results of the sweep. Points without an objective are not seen.

@@ -88,14 +88,14 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
             let (total, failed) = (sweep.total_runs(), results.errors().len());
             let cancelled = results.cancelled;
             summary = summary + Summary { total, done: results.done() - failed, failed, cancelled };
+            let place = verdicts.iter_mut().find(|verdict| verdict.id == claim.id);
             if cancelled {
+                place.into_iter().for_each(|place| *place = claim.stopped(results.done(), total));
                 continue;
             }
             let table = sweep.table(&results);
             super::sweep::report_faults(&table);
-            if let Some(verdict) = verdicts.iter_mut().find(|verdict| verdict.id == claim.id) {
-                *verdict = claim.judge_sweep(sweep, &table);
-            }
+            place.into_iter().for_each(|place| *place = claim.judge_sweep(sweep, &table));
             if drawn {
                 drawn_sweeps.push(lab::sweep::section(sweep, &table));
             }
