@@ -10,8 +10,7 @@ use metrics::mean;
 pub struct Table {
     /// The points that have all their runs, in their order.
     pub points: Vec<PointResult>,
-    /// What was wrong, one line per failed run or point without an objective: the first
-    /// [`MAX_FAULTS`].
+    /// What was wrong, one line per failed run or point without an objective: the first 20.
     pub faults: Vec<String>,
     /// The number of failed runs and of values of an objective that are no number.
     pub failures: usize,
