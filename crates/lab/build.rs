@@ -13,6 +13,7 @@ const MODEL: [&str; 5] =
 fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=../../experiments");
     println!("cargo::rerun-if-changed=../../claims");
+    println!("cargo::rerun-if-changed=../../sweeps");
     let mut hasher = Hasher::new();
     for path in MODEL {
         println!("cargo::rerun-if-changed={path}");

@@ -6,10 +6,12 @@
 pub mod claims;
 mod claims_report;
 pub mod comparison;
+mod expression;
 pub mod figures;
 mod open;
 pub mod remedies;
 pub mod runner;
+pub mod sweep;
 
 pub use claims_report::claims_report;
 pub use open::{StoredExperiments, open, parse};

@@ -3,7 +3,7 @@
 
 use crate::accounting::{Accounting, Count, DropCounts};
 use crate::config::{Change, LineConfig, RateConfig};
-use crate::impair::{Jitter, Loss};
+use crate::impair::{Jitter, JitterConfig, Loss, LossConfig};
 use crate::link::{Bucket, DelayLine, Server};
 use crate::packet::{Direction, DropReason, Packet};
 use crate::queue::{Drops, Queue, QueueConfig, Streams};
@@ -18,6 +18,8 @@ pub(crate) trait Watch: Drops {
 
 /// One direction of a wired access. Its state is for records; controllers must not see it.
 pub struct Line {
+    /// See [`Self::is_transparent`].
+    is_transparent: bool,
     loss: Loss,
     shaper: Option<Shaper>,
     queue: Queue,
@@ -48,7 +50,15 @@ impl Line {
         let shaper = |config| Shaper::new(config, direction, seed, name);
         let mut queue = Queue::new(&config.queue, &Streams::new(seed, &format!("{name}.queue")));
         queue.set_rate(server.first_rate().unwrap_or(Bitrate::MAX));
+        let LineConfig { rate, delay, jitter, loss, queue: discipline, .. } = config;
+        let is_transparent = matches!(rate, RateConfig::Unlimited)
+            && !discipline.shapes()
+            && config.shaper.is_none()
+            && *loss == LossConfig::None
+            && *jitter == JitterConfig::None
+            && delay.values().all(|delay| delay == Duration::ZERO);
         Self {
+            is_transparent,
             loss: Loss::new(&config.loss, seed.stream(&format!("{name}.loss"))),
             shaper: config.shaper.as_ref().map(shaper),
             queue,
@@ -68,8 +78,23 @@ impl Line {
         }
     }
 
+    /// Whether every packet passes at once: the line has had no element that could hold or drop
+    /// one.
+    #[inline]
+    pub(crate) fn is_transparent(&self) -> bool {
+        self.is_transparent
+    }
+
+    /// A packet passes the [transparent](Self::is_transparent) line.
+    #[inline]
+    pub(crate) fn pass_through(&mut self, packet: &Packet) {
+        self.entered.count(packet);
+        self.left.count(packet);
+    }
+
     /// Changes the line from now on.
     pub(crate) fn change(&mut self, now: Time, change: Change, watch: &mut impl Watch) {
+        self.is_transparent = false;
         match change {
             Change::Rate(rate) => {
                 if let (Some(bucket), RateConfig::Scheduled(rate)) = (&mut self.bucket, &rate) {
@@ -90,6 +115,7 @@ impl Line {
     }
 
     /// Lets a packet in. Returns it if it leaves at once.
+    #[inline]
     pub(crate) fn enter(
         &mut self,
         now: Time,
@@ -109,6 +135,7 @@ impl Line {
     }
 
     /// Lets a packet into the queue of the line. Returns it if it leaves at once.
+    #[inline]
     fn admit(&mut self, now: Time, packet: Packet, watch: &mut impl Watch) -> Option<Packet> {
         if self.server.is_unlimited() && !self.shapes && !self.waits() {
             return self.sent(now, packet, watch);
@@ -156,6 +183,7 @@ impl Line {
 
     /// A packet has been sent: it passes a shaper behind the line, or propagates. Returns a packet
     /// that arrives at once.
+    #[inline]
     fn sent(&mut self, now: Time, packet: Packet, watch: &mut impl Watch) -> Option<Packet> {
         if self.shaper.as_ref().is_some_and(|shaper| shaper.direction == Direction::Down) {
             return self.shape(now, packet, watch);
@@ -164,11 +192,13 @@ impl Line {
     }
 
     /// Whether a packet is in transmission or in the queue.
+    #[inline]
     fn waits(&self) -> bool {
         !self.server.is_idle() || self.waiting.is_some() || self.queue.packets() > 0
     }
 
     /// Passes the current rate to the queue, if the discipline depends on it.
+    #[inline]
     fn update_queue_rate(&mut self, now: Time) {
         if self.queue.uses_rate()
             && let Some(rate) = self.server.rate(now)
@@ -178,6 +208,7 @@ impl Line {
     }
 
     /// Starts the transmission of the next packet on the idle server, if one may leave the queue.
+    #[inline]
     fn serve(&mut self, now: Time, watch: &mut impl Watch) {
         let mut counted = Counted { dropped: &mut self.dropped, drops: watch };
         if let Some((packet, sojourn)) = self.queue.dequeue(now, &mut counted) {
@@ -221,6 +252,7 @@ impl Line {
     }
 
     /// Starts the propagation of a packet; returns it if it arrives at once.
+    #[inline]
     fn propagate(&mut self, now: Time, packet: Packet) -> Option<Packet> {
         let delay = self.delay.at(now);
         if self.jitter.is_none() && self.pipe.passes(now, delay) {
@@ -234,6 +266,7 @@ impl Line {
 
     /// When [`Self::advance_server`] is due: a packet has been sent, the rate changes, or a packet
     /// may leave the queue.
+    #[inline]
     pub(crate) fn server_due(&self, now: Time) -> Option<Time> {
         let line = self.line_due(now);
         match &self.shaper {
@@ -246,6 +279,7 @@ impl Line {
     }
 
     /// When the server, the bucket or the queue of the line itself has something to do.
+    #[inline]
     fn line_due(&self, now: Time) -> Option<Time> {
         match (&self.bucket, self.next_size()) {
             (Some(bucket), Some(size)) => bucket.due(now, size),
@@ -255,11 +289,13 @@ impl Line {
     }
 
     /// When the next packet in propagation arrives.
+    #[inline]
     pub(crate) fn pipe_due(&self) -> Option<Time> {
         self.pipe.next()
     }
 
     /// Performs the server's step that is due; returns a packet that arrives at once.
+    #[inline]
     pub(crate) fn advance_server(&mut self, now: Time, watch: &mut impl Watch) -> Option<Packet> {
         if self.shaper.is_some() && self.line_due(now).is_none_or(|due| due > now) {
             return self.release(now, watch);
@@ -277,6 +313,7 @@ impl Line {
     }
 
     /// Removes the packet that arrives now; `None` if none does.
+    #[inline]
     pub(crate) fn advance_pipe(&mut self, now: Time) -> Option<Packet> {
         let packet = self.pipe.pop(now)?;
         self.left.count(&packet);

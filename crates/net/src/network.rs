@@ -168,7 +168,9 @@ impl Network {
     /// among those under way for that. Other packets that the entry pushed out of a queue are
     /// reported to `events` alone.
     pub fn send(&mut self, now: Time, packet: Packet, events: &mut impl Events) -> Admission {
-        self.advance(now, events);
+        if self.agenda.due(now).is_some() {
+            self.advance(now, events);
+        }
         self.entered.count(&packet);
         let (src, dst) = (packet.flow.src, packet.flow.dst);
         let link = LinkId { host: src, direction: Direction::Up };
@@ -221,7 +223,7 @@ impl Network {
     /// Performs everything that is due at or before `now`, in order of time. Events carry the time
     /// at which they were due.
     pub fn advance(&mut self, now: Time, events: &mut impl Events) {
-        while let Some((at, element)) = self.agenda.pop(now) {
+        while let Some((at, element)) = self.agenda.due(now) {
             match element {
                 CORE => self.advance_core(at, events),
                 _ => match (element as usize).checked_sub(1 + 4 * self.hosts.len()) {
@@ -234,17 +236,19 @@ impl Network {
 
     fn advance_line(&mut self, element: Element, now: Time, events: &mut impl Events) {
         let (link, is_pipe) = line_of(element);
-        let Access::Wired(wired) = &mut self.hosts[usize::from(link.host.0)] else { return };
+        let Access::Wired(wired) = &mut self.hosts[usize::from(link.host.0)] else {
+            return self.agenda.renew(element, None);
+        };
         let line = wired.line_mut(link.direction);
         let out = if is_pipe {
             let out = line.advance_pipe(now);
-            self.agenda.book(element, line.pipe_due());
+            self.agenda.renew(element, line.pipe_due());
             out
         } else {
             let dropped = &mut self.dropped;
             let mut watch = WatchAt { at: now, link, events, dropped, entry: Entry::NONE };
             let out = line.advance_server(now, &mut watch);
-            self.agenda.book(element, line.server_due(now));
+            self.agenda.renew(element, line.server_due(now));
             self.agenda.book(element + 1, line.pipe_due());
             out
         };
@@ -263,22 +267,23 @@ impl Network {
             entry: Entry::NONE,
         };
         self.shared[index].advance(now, &mut watch);
-        self.book_shared(index);
+        self.agenda.renew(self.element_of(index), self.shared[index].due());
         for (link, packet) in arrived.drain(..) {
             self.left(link, now, packet, events);
         }
         self.arrived = arrived;
     }
 
-    fn book_shared(&mut self, index: usize) {
+    /// The number of a shared access on the agenda.
+    fn element_of(&self, shared: usize) -> Element {
         #[expect(clippy::cast_possible_truncation, reason = "there are fewer of them than hosts")]
-        let element = (1 + 4 * self.hosts.len() + index) as Element;
-        self.agenda.book(element, self.shared[index].due());
+        let element = (1 + 4 * self.hosts.len() + shared) as Element;
+        element
     }
 
     fn advance_core(&mut self, now: Time, events: &mut impl Events) {
         let out = self.core.pop(now);
-        self.agenda.book(CORE, self.core.next());
+        self.agenda.renew(CORE, self.core.next());
         if let Some(packet) = out {
             self.enter(
                 LinkId { host: packet.flow.dst, direction: Direction::Down },
@@ -297,10 +302,15 @@ impl Network {
         packet: Packet,
         events: &mut impl Events,
     ) -> Admission {
-        let entry = Entry::of(&packet);
         match &mut self.hosts[usize::from(link.host.0)] {
             Access::Wired(wired) => {
                 let line = wired.line_mut(link.direction);
+                if line.is_transparent() {
+                    line.pass_through(&packet);
+                    self.left(link, now, packet, events);
+                    return Admission::Accepted;
+                }
+                let entry = Entry::of(&packet);
                 let dropped = &mut self.dropped;
                 let mut watch = WatchAt { at: now, link, events, dropped, entry };
                 if let Some(packet) = line.enter(now, packet, &mut watch) {
@@ -322,11 +332,11 @@ impl Network {
                     arrived: &mut none,
                     events,
                     dropped: &mut self.dropped,
-                    entry,
+                    entry: Entry::of(&packet),
                 };
                 self.shared[shared].enter(now, link.direction, packet, &mut watch);
                 let admission = watch.entry.admission;
-                self.book_shared(shared);
+                self.agenda.book(self.element_of(shared), self.shared[shared].due());
                 admission
             }
         }

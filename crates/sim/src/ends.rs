@@ -41,7 +41,7 @@ impl Plan {
         let Self { sources, call, name, seed } = self;
         let (mut sending, mut receiving) = (None, (None, false));
         if let (Some(video), Some(controllers)) = (&call.video, self.controllers()?) {
-            sending = Some((video, controllers.sender));
+            sending = Some((video, controllers.sender, controllers.transport_feedback));
             receiving = (controllers.receiver, controllers.transport_feedback);
         }
         if let Some(Sfu::Publish { bitrate }) = call.sfu {

@@ -39,6 +39,7 @@ const fn slot_of(handle: u64) -> u32 {
 }
 
 impl Envelopes {
+    #[inline]
     pub(crate) fn insert(&mut self, envelope: Envelope) -> u64 {
         let index = self.free.pop().unwrap_or_else(|| {
             self.slots.push(Slot::default());
@@ -49,11 +50,13 @@ impl Envelopes {
         u64::from(slot.generation) << 32 | u64::from(index)
     }
 
+    #[inline]
     pub(crate) fn get(&self, handle: u64) -> Option<&Envelope> {
         let slot = self.slots.get(slot_of(handle) as usize)?;
         slot.envelope.as_ref().filter(|_| u64::from(slot.generation) == handle >> 32)
     }
 
+    #[inline]
     pub(crate) fn take(&mut self, handle: u64) -> Option<Envelope> {
         self.get(handle)?;
         let index = slot_of(handle);

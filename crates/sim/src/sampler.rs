@@ -83,7 +83,9 @@ fn column_mut<'a>(
     name: &'static str,
     taken: usize,
 ) -> &'a mut Column {
-    let at_usual = columns.get(usual).is_some_and(|column| column.name == name);
+    let at_usual = columns
+        .get(usual)
+        .is_some_and(|column| std::ptr::eq(column.name, name) || column.name == name);
     let index =
         if at_usual { Some(usual) } else { columns.iter().position(|column| column.name == name) };
     let index = index.unwrap_or_else(|| {

@@ -83,20 +83,20 @@ impl Session {
         &mut self,
         end: End,
         now: Time,
-        payload: Payload,
+        payload: &Payload,
         ecn: Ecn,
         out: &mut (impl Outbox + TcpOutbox),
     ) {
         match (self, end, payload) {
             (Self::Call(leg), End::Receiver, Payload::Rtp(packet)) => {
-                leg.on_rtp(now, &Rtp { ecn, ..packet }, out);
+                leg.on_rtp(now, &Rtp { ecn, ..*packet }, out);
             }
-            (Self::Call(leg), end, Payload::Rtcp(packet)) => leg.on_rtcp(end, now, &packet, out),
+            (Self::Call(leg), end, Payload::Rtcp(packet)) => leg.on_rtcp(end, now, packet, out),
             (Self::Tcp(flow), End::Receiver, Payload::Tcp(segment)) => {
-                flow.receiver.on_segment(now, &segment, ecn, out);
+                flow.receiver.on_segment(now, segment, ecn, out);
             }
             (Self::Tcp(flow), End::Sender, Payload::Tcp(segment)) => {
-                flow.sender.on_segment(now, &segment, out);
+                flow.sender.on_segment(now, segment, out);
             }
             (Self::Call(_), ..) | (Self::Tcp(_), ..) => {
                 debug_assert!(false, "the payload does not match the session");

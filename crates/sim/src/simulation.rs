@@ -237,12 +237,12 @@ impl<'a> Simulation<'a> {
                     if self.relay(at, packet) {
                         continue;
                     }
-                    if let Some(envelope) = self.wire.envelopes.take(packet.id) {
+                    if let Some(envelope) = &self.wire.envelopes.take(packet.id) {
                         self.receive(at, packet.ecn, envelope);
                     }
                 }
                 Arrival::Departed(packet) => self.departed(at, packet),
-                Arrival::Told(envelope) => self.receive(at, Ecn::NotEct, *envelope),
+                Arrival::Told(envelope) => self.receive(at, Ecn::NotEct, &envelope),
                 Arrival::Dropped(Dropped { packet, link, .. }) => {
                     if self.wire.arrivals.is_own_queue(link, &packet) {
                         self.departed(at, packet);
@@ -268,18 +268,12 @@ impl<'a> Simulation<'a> {
         true
     }
 
-    fn receive(&mut self, now: Time, ecn: Ecn, envelope: Envelope) {
-        let Envelope { session: session_index, to: end, payload } = envelope;
+    fn receive(&mut self, now: Time, ecn: Ecn, envelope: &Envelope) {
+        let &Envelope { session: session_index, to: end, ref payload } = envelope;
         let session = &mut self.sessions[session_index];
         if now >= session.active().1 {
             return;
         }
-        let onward = match &payload {
-            Payload::Rtp(packet) if !self.forwarding.onward[session_index].is_empty() => {
-                Some(*packet)
-            }
-            _ => None,
-        };
         session.receive(
             end,
             now,
@@ -290,8 +284,8 @@ impl<'a> Simulation<'a> {
         let index = 2 * session_index + usize::from(end == End::Receiver);
         self.wakes.set(index, session.next_wake(end, now));
         self.end_both_directions(session_index, now);
-        if let Some(packet) = onward {
-            self.forward(session_index, now, &packet);
+        if let Payload::Rtp(packet) = payload {
+            self.forward(session_index, now, packet);
         }
         self.request_key_frame(session_index, now);
     }
@@ -320,6 +314,7 @@ impl<'a> Simulation<'a> {
     }
 
     /// A call that has ended in one direction ends in both.
+    #[inline]
     fn end_both_directions(&mut self, session_index: usize, now: Time) {
         let Some(reverse) = self.reverse_sessions[session_index] else { return };
         let Ok([Session::Call(leg), Session::Call(other)]) =
@@ -432,6 +427,7 @@ impl<'b> Wire<'b> {
     }
 
     /// Passes a packet to the observer.
+    #[inline]
     fn tap(&mut self, at: Time, host: HostId, packet: &Packet) {
         let Some(tap) = &mut self.tap else { return };
         let Some(envelope) = self.envelopes.get(packet.id) else { return };
@@ -457,6 +453,7 @@ struct Post<'a, 'b> {
 
 impl Post<'_, '_> {
     /// Sends a packet. Returns whether the host's own queue accepted it.
+    #[inline]
     fn send(&mut self, now: Time, payload: Payload, size: Bytes, dscp: Dscp, ecn: Ecn) -> bool {
         let (wire, flow) = (&mut *self.wire, self.flow);
         let id = wire.envelopes.insert(Envelope { session: self.session, to: self.to, payload });
@@ -475,9 +472,9 @@ impl Post<'_, '_> {
 }
 
 impl Outbox for Post<'_, '_> {
-    fn rtp(&mut self, now: Time, packet: Rtp, dscp: Dscp) {
-        let size = wire::rtp_size(&packet) + wire::UDP_IPV4_OVERHEAD + relay::framing(self.flow);
-        self.send(now, Payload::Rtp(packet), size, dscp, packet.ecn);
+    fn rtp(&mut self, now: Time, packet: &Rtp, dscp: Dscp) {
+        let size = wire::rtp_size(packet) + wire::UDP_IPV4_OVERHEAD + relay::framing(self.flow);
+        self.send(now, Payload::Rtp(*packet), size, dscp, packet.ecn);
     }
 
     fn rtcp(&mut self, now: Time, packet: Rtcp) {

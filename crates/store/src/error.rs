@@ -58,6 +58,18 @@ pub enum Fault {
     /// The store has no run with this number.
     #[error("has no run {0}; 'weir list --store' shows the runs")]
     NoSuchRun(i64),
+    /// The runs of this sweep were made by another version of the model.
+    #[error(
+        "its runs of the sweep {0} are from another version of the model, which would be mixed; \
+         name a new file with --store"
+    )]
+    OtherModel(String),
+    /// The stored sweep of this name has other points, scenarios or metrics.
+    #[error(
+        "its sweep {0} has other points, scenarios, seeds or metrics, which would be mixed; name a \
+         new file with --store"
+    )]
+    OtherSweep(String),
     /// SQLite or Zstandard refused the recording, with this message.
     #[error("the run cannot be stored: {0}; no part of it was stored")]
     Unstorable(String),
@@ -129,6 +141,9 @@ pub enum Damage {
         /// What is wrong with the series.
         error: SeriesError,
     },
+    /// The run of a sweep with this number cannot be read.
+    #[error("run {0} of a sweep")]
+    SweepRun(i64),
     /// A name cannot be read.
     #[error(transparent)]
     Name(#[from] NameError),

@@ -24,10 +24,12 @@ pub mod export;
 pub mod names;
 mod read;
 mod schema;
+mod sweep;
 mod write;
 
 pub use blob::SeriesError;
 pub use error::{Damage, Fault, OpenError, StoreError};
+pub use sweep::{SweepMeta, SweepRun};
 pub use write::PackedRun;
 
 use rusqlite::{Connection, OpenFlags};

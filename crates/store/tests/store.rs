@@ -132,7 +132,11 @@ fn notes_keep_their_order_and_are_deleted_with_their_run() {
 fn a_store_of_the_first_schema_is_upgraded() {
     let (_folder, path) = filled(2);
     let first = Connection::open(&path).unwrap();
-    first.execute_batch("DROP TABLE note; PRAGMA user_version = 1").unwrap();
+    first
+        .execute_batch(
+            "DROP TABLE sweep_run; DROP TABLE sweep; DROP TABLE note; PRAGMA user_version = 1",
+        )
+        .unwrap();
     drop(first);
     assert_whole(&path, 2);
 }

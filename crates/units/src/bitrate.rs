@@ -38,7 +38,7 @@ impl Bitrate {
             clippy::cast_sign_loss,
             reason = "`as` saturates"
         )]
-        Self((bps + 0.5).floor() as u64)
+        Self((bps + 0.5) as u64)
     }
 
     /// The rate in bit/s.

@@ -8,6 +8,7 @@ mod figures;
 mod real_time;
 #[cfg(feature = "server")]
 mod serve;
+mod sweep;
 #[cfg(feature = "testbed")]
 mod upload;
 
@@ -32,6 +33,7 @@ pub(crate) use real_time::{Emulate, Fit, Import, Measure, RealTimeArgs};
 pub(crate) use serve::Serve;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+pub(crate) use sweep::{Optimise, Sweep, Sweeping};
 #[cfg(feature = "testbed")]
 pub(crate) use upload::{Upload, UploadClient, UploadServer, UploadSide};
 
@@ -66,6 +68,10 @@ pub(crate) enum Command {
     Advise(Advise),
     /// Simulate experiments and draw their figures into one HTML file
     Report(Report),
+    /// Run a sweep: an objective over a space of parameters
+    Sweep(Sweep),
+    /// Search the best point of a sweep
+    Optimise(Optimise),
     /// Compare stored runs of browsers with the simulator
     Compare(Compare),
     /// Write stored runs as CSV or Parquet, or as a dump of webrtc-internals
@@ -92,7 +98,7 @@ pub(crate) enum Command {
     Completions(Completions),
     /// Write a manual page for each command
     Man(Man),
-    /// Print the JSON schema of experiment files, or of what a command prints with --json
+    /// Print the JSON schema of experiment or sweep files, or of what a command prints with --json
     Schema(Schema),
 }
 
@@ -111,6 +117,8 @@ pub(crate) struct Schema {
 pub(crate) enum SchemaOf {
     /// Experiment files
     Experiment,
+    /// Sweep files
+    Sweep,
     /// weir run --json
     Run,
     /// weir emulate --json

@@ -77,6 +77,7 @@ from_errors!(
     document::FileError,
     lab::claims::UnknownClaim,
     lab::claims::BaselineError,
+    lab::sweep::SweepError,
     store::export::ExportError,
     report::PlotError,
     store::StoreError,

@@ -34,6 +34,8 @@ fn main() -> ExitCode {
         Command::Verify(args) => commands::verify::run(&args),
         Command::Advise(args) => commands::advise::run(&args),
         Command::Report(args) => commands::report::run(&args),
+        Command::Sweep(args) => commands::sweep::run(&args),
+        Command::Optimise(args) => commands::sweep::optimise(&args),
         Command::Compare(args) => commands::compare::run(&args),
         Command::Export(args) => commands::export::run(&args),
         Command::Import(args) => commands::import::run(&args),

@@ -19,6 +19,8 @@ pub(crate) struct Progress {
 
 struct State {
     started: Instant,
+    /// What was done already at the first call, such as runs that were stored.
+    before: Option<usize>,
     newest_line: Instant,
     bar: Option<ProgressBar>,
 }
@@ -27,7 +29,11 @@ impl Progress {
     #[expect(clippy::disallowed_methods, reason = "the user's clock, not a run's")]
     pub(crate) fn new(quiet: bool, unit: &'static str) -> Self {
         let now = Instant::now();
-        Self { quiet, unit, state: Mutex::new(State { started: now, newest_line: now, bar: None }) }
+        Self {
+            quiet,
+            unit,
+            state: Mutex::new(State { started: now, before: None, newest_line: now, bar: None }),
+        }
     }
 
     /// Shows that `done` of `total` are finished.
@@ -41,6 +47,7 @@ impl Progress {
             return;
         }
         let Ok(mut state) = self.state.lock() else { return };
+        let before = *state.before.get_or_insert(done.saturating_sub(1));
         if state.started.elapsed() < PATIENCE {
             return;
         }
@@ -52,7 +59,8 @@ impl Progress {
             let since = state.newest_line.elapsed();
             state.newest_line += since;
             let detail = if detail.is_empty() { String::new() } else { format!("; {detail}") };
-            eprint(&format!("{done} of {total} {}{detail}", self.unit));
+            let pace = pace(done - before, total - done, state.started.elapsed());
+            eprint(&format!("{done} of {total} {}{pace}{detail}", self.unit));
         }
     }
 
@@ -75,6 +83,21 @@ impl Progress {
     }
 }
 
+/// The rate and the time left, once both are known: `, 12.3 per second, 41 min left`.
+fn pace(done: usize, left: usize, elapsed: Duration) -> String {
+    let rate = done as f64 / elapsed.as_secs_f64();
+    if !(rate > 0.0 && rate.is_finite()) {
+        return String::new();
+    }
+    let seconds = left as f64 / rate;
+    let left = if seconds < 90.0 {
+        format!("{seconds:.0} s")
+    } else {
+        format!("{:.0} min", seconds / 60.0)
+    };
+    format!(", {rate:.1} per second, {left} left")
+}
+
 impl State {
     fn bar(&mut self, total: usize, unit: &str) -> &ProgressBar {
         let elapsed = self.started.elapsed();
@@ -84,7 +107,7 @@ impl State {
                 ProgressDrawTarget::stderr_with_hz(5),
             );
             let style = ProgressStyle::with_template(&format!(
-                "{{bar:30}} {{pos}} of {{len}} {unit}, {{eta}} left  {{wide_msg}}"
+                "{{bar:30}} {{pos}} of {{len}} {unit}, {{per_sec}}, {{eta}} left  {{wide_msg}}"
             ));
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
             bar.with_elapsed(elapsed)

@@ -1,7 +1,7 @@
-use super::Claim;
-use super::expression::{Datum, Scope};
 use super::template::Template;
 use super::untested::{CheckError, Untested};
+use super::{CELLS, Claim};
+use crate::expression::{Datum, Scope};
 use cel::Value;
 use experiment::{Cell, Experiment};
 use metrics::{Better, Unit, deviation, mean};
@@ -265,15 +265,30 @@ impl Claim {
 
     /// The verdict on the measured values, by cell.
     pub(super) fn judge(&self, experiment: &Experiment, cells: &[CellValues]) -> Verdict {
-        let verdict = match self.check(experiment.cells(), cells) {
-            Ok((true, shown)) => self.verdict(Some(experiment), Status::Reproduced, shown),
-            Ok((false, shown)) => self.verdict(Some(experiment), Status::NotReproduced, shown),
-            Err(error) => {
-                let reason = Untested::Check { claim: self.id.clone(), error };
-                self.not_run(Some(experiment), &reason)
-            }
+        let seen = experiment.cells().iter().zip(cells).filter(|(cell, _)| self.sees(cell));
+        let data = seen.map(|(cell, values)| self.data(cell, values)).collect::<Result<_, _>>();
+        let verdict = match data {
+            Ok(data) => self.judge_data(Some(experiment), data),
+            Err(error) => self.not_checked(Some(experiment), error),
         };
         Verdict { values: self.values(experiment.cells().iter().zip(cells)), ..verdict }
+    }
+
+    /// The verdict on these variables of the cells.
+    pub(super) fn judge_data(
+        &self,
+        experiment: Option<&Experiment>,
+        cells: Vec<Vec<(String, Datum)>>,
+    ) -> Verdict {
+        match self.check(cells) {
+            Ok((true, shown)) => self.verdict(experiment, Status::Reproduced, shown),
+            Ok((false, shown)) => self.verdict(experiment, Status::NotReproduced, shown),
+            Err(error) => self.not_checked(experiment, error),
+        }
+    }
+
+    fn not_checked(&self, experiment: Option<&Experiment>, error: CheckError) -> Verdict {
+        self.not_run(experiment, &Untested::Check { claim: self.id.clone(), error })
     }
 
     /// The values of these cells.
@@ -302,15 +317,11 @@ impl Claim {
     }
 
     /// Whether the check holds, and the measured values as text.
-    fn check(&self, cells: &[Cell], values: &[CellValues]) -> Result<(bool, String), CheckError> {
-        let seen = cells.iter().zip(values).filter(|(cell, _)| self.sees(cell));
-        let data: Vec<_> = seen
-            .map(|(cell, values)| self.data(cell, values))
-            .collect::<Result<_, CheckError>>()?;
+    fn check(&self, data: Vec<Vec<(String, Datum)>>) -> Result<(bool, String), CheckError> {
         if data.is_empty() {
             return Err(CheckError::NoCell);
         }
-        let mut scope = Scope::new(data)?;
+        let mut scope = Scope::of_list(CELLS, data)?;
         let mut measured: Vec<(String, Value)> = Vec::new();
         for (name, expression) in &self.measured {
             let value = expression.evaluate(&scope)?;

@@ -9,11 +9,11 @@ mod alternative;
 mod baseline;
 mod catalogue;
 mod evaluate;
-mod expression;
 mod factor;
 mod printed;
 mod read;
 mod runs;
+mod sweep;
 mod table;
 mod template;
 #[cfg(test)]
@@ -30,9 +30,12 @@ pub(crate) use runs::Computed;
 pub use table::markdown;
 pub use verify::Plan;
 
-use expression::Expression;
+use crate::expression::Expression;
 use metrics::Request;
 use template::Template;
+
+/// The variable of every expression of a claim: the list of the grid cells.
+const CELLS: &str = "cells";
 
 /// A published claim and the check that tests it.
 #[derive(Debug)]
@@ -49,8 +52,10 @@ pub struct Claim {
     pub published: String,
     /// The check as text.
     pub check: String,
-    /// The name of the experiment that tests it.
+    /// The name of the experiment or sweep that tests it.
     pub experiment: String,
+    /// Whether a sweep tests it.
+    pub is_sweep: bool,
     /// The cells that the check sees, as (axis, value); all if empty.
     pub cells: Vec<(String, String)>,
     /// The known reason for a difference from the published result; empty if none is known.

@@ -1,6 +1,6 @@
-use super::expression::Expression;
 use super::template::Template;
-use super::{Claim, Factor};
+use super::{CELLS, Claim, Factor};
+use crate::expression::Expression;
 use document::{Fault, FileError, Node, Reader, Value, parse};
 use metrics::Request;
 
@@ -43,7 +43,7 @@ fn claim(node: &Node, paper: &str) -> Result<Claim, Fault> {
             Ok((name.to_owned(), Request::read(node, &format!("{id}.value.{name}"))?))
         })
         .collect::<Result<_, Fault>>()?;
-    let mut names: Vec<String> = Vec::new();
+    let mut names: Vec<String> = vec![CELLS.to_owned()];
     let mut measured = Vec::new();
     for (name, node) in table.entries("measured")? {
         measured
@@ -58,10 +58,24 @@ fn claim(node: &Node, paper: &str) -> Result<Claim, Fault> {
     };
     let show = match table.optional::<String>("show")? {
         Some(text) => Some(
-            Template::parse(&text, &names)
+            Template::parse(&text, &names[1..])
                 .map_err(|error| table.fault("show", error.to_string(), ""))?,
         ),
         None => None,
+    };
+    let (experiment, sweep): (Option<String>, Option<String>) =
+        (table.optional("experiment")?, table.optional("sweep")?);
+    let is_sweep = sweep.is_some();
+    let experiment = match (experiment, sweep) {
+        (Some(name), None) | (None, Some(name)) => name,
+        (None, None) => return Err(table.missing("experiment", "the name of an experiment")),
+        (Some(_), Some(_)) => {
+            return Err(table.fault(
+                "sweep",
+                "experiment and sweep exclude each other",
+                "write one",
+            ));
+        }
     };
     let claim = Claim {
         id,
@@ -70,7 +84,8 @@ fn claim(node: &Node, paper: &str) -> Result<Claim, Fault> {
         setting: table.required("setting")?,
         published: table.required("published")?,
         check: table.required("check")?,
-        experiment: table.required("experiment")?,
+        experiment,
+        is_sweep,
         cells: cells(&mut table)?,
         note: table.or("note", String::new())?,
         note_as_printed: table.or("note_as_printed", String::new())?,

@@ -120,7 +120,9 @@ fn introduction(verdicts: &[Verdict]) -> String {
     let holding = printed.iter().filter(|printed| printed.holds == Some(true)).count();
     let as_printed = match printed.len() {
         0 => String::new(),
-        count => format!(" As printed, {holding} of {count} hold."),
+        // A line break keeps the line short.
+        count if untested.is_empty() => format!(" As printed, {holding} of {count} hold."),
+        count => format!("\nAs printed, {holding} of {count} hold."),
     };
     format!(
         "Of {} published claims, {reproduced} are reproduced and {not} are not.{untested}{as_printed}\n\n\

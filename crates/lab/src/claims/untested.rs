@@ -1,4 +1,4 @@
-use super::expression::ExpressionError;
+use crate::expression::ExpressionError;
 use crate::runner::RunFailure;
 use document::FileError;
 use experiment::Cell;

@@ -29,7 +29,7 @@ struct Verification<'p, 'c> {
 
 impl<'c> Plan<'c> {
     /// Opens the experiments of the claims. `change` may modify an experiment, as `--runs` does. A
-    /// claim whose experiment has an error is not tested.
+    /// claim whose experiment has an error is not tested, and neither is one about a sweep.
     pub fn new(
         claims: Vec<&'c Claim>,
         change: impl Fn(Experiment) -> Result<Experiment, FileError>,
@@ -43,6 +43,9 @@ impl<'c> Plan<'c> {
     ) -> Self {
         let mut experiments: Vec<Experiment> = Vec::new();
         let mut index_of = |claim: &&Claim| {
+            if claim.is_sweep {
+                return Err(claim.runs_when_named());
+            }
             let known =
                 experiments.iter().position(|experiment| experiment.name == claim.experiment);
             if let Some(known) = known {

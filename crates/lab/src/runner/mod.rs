@@ -180,9 +180,30 @@ impl Runner<'_> {
         work: impl Fn(Job) -> Option<Finished<T>> + Sync,
         mut delivery: Delivery<'_, T, impl FnMut(Outcome<T>)>,
     ) -> Summary {
+        let mut summary = Summary { total: jobs.len(), ..Summary::default() };
+        self.pool(
+            threads,
+            jobs.len(),
+            |index| work(jobs[index]),
+            |receive| {
+                self.collect(receive, &mut summary, &mut delivery);
+            },
+        );
+        summary.cancelled = summary.done + summary.failed < summary.total;
+        summary
+    }
+
+    /// Calls `work` for each index below `count` in one of the threads, and passes the results to
+    /// `collect` in the calling thread, in the order in which they finish.
+    pub(crate) fn pool<R: Send>(
+        &self,
+        threads: usize,
+        count: usize,
+        work: impl Fn(usize) -> R + Sync,
+        collect: impl FnOnce(&mpsc::Receiver<(usize, R)>),
+    ) {
         let next = AtomicUsize::new(0);
         let (send, receive) = mpsc::channel();
-        let mut summary = Summary { total: jobs.len(), ..Summary::default() };
         std::thread::scope(|scope| {
             for _ in 0..threads {
                 let (send, next, work) = (send.clone(), &next, &work);
@@ -190,8 +211,7 @@ impl Runner<'_> {
                 let spawned = thread.spawn_scoped(scope, move || {
                     loop {
                         let index = self.take(next);
-                        let Some(job) = jobs.get(index) else { return };
-                        if send.send((index, work(*job))).is_err() {
+                        if index >= count || send.send((index, work(index))).is_err() {
                             return;
                         }
                     }
@@ -201,10 +221,8 @@ impl Runner<'_> {
                 }
             }
             drop(send);
-            self.collect(&receive, &mut summary, &mut delivery);
+            collect(&receive);
         });
-        summary.cancelled = summary.done + summary.failed < summary.total;
-        summary
     }
 
     /// The index of the next job; past the end if the batch is cancelled.
@@ -277,7 +295,7 @@ fn jobs(experiments: &[Experiment]) -> Vec<Job> {
 }
 
 /// The message of a panic.
-fn panic_message(panic: &(dyn Any + Send)) -> String {
+pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned())
         .unwrap_or_else(|| "no message".to_owned())

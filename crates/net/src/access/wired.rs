@@ -27,6 +27,7 @@ impl Wired {
         }
     }
 
+    #[inline]
     pub(crate) fn line_mut(&mut self, direction: Direction) -> &mut Line {
         match direction {
             Direction::Up => &mut self.up,

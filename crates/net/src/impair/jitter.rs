@@ -28,6 +28,7 @@ impl Jitter {
         Self { config: config.clone(), random }
     }
 
+    #[inline]
     pub(crate) fn is_none(&self) -> bool {
         self.config == JitterConfig::None
     }

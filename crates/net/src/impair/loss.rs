@@ -55,6 +55,7 @@ impl Loss {
         }
     }
 
+    #[inline]
     pub(crate) fn loses(&mut self, now: Time) -> bool {
         match self {
             Self::None => false,

@@ -17,6 +17,7 @@ pub(crate) struct DelayLine {
 
 impl DelayLine {
     /// Adds a packet, which leaves after `delay`.
+    #[inline]
     pub(crate) fn push(&mut self, now: Time, delay: Duration, packet: Packet) {
         self.last = self.last.max(now + delay);
         self.bytes += packet.size;
@@ -24,14 +25,17 @@ impl DelayLine {
     }
 
     /// Whether a packet that enters now with this delay leaves at once.
+    #[inline]
     pub(crate) fn passes(&self, now: Time, delay: Duration) -> bool {
         delay == Duration::ZERO && self.packets.is_empty() && self.last <= now
     }
 
+    #[inline]
     pub(crate) fn next(&self) -> Option<Time> {
         self.packets.front().map(|&(at, _)| at)
     }
 
+    #[inline]
     pub(crate) fn pop(&mut self, now: Time) -> Option<Packet> {
         if self.next()? > now {
             return None;

@@ -43,10 +43,12 @@ impl Server {
     }
 
     /// Whether the rate is unlimited, so that packets take no time.
+    #[inline]
     pub(crate) fn is_unlimited(&self) -> bool {
         matches!(self.rate, RateConfig::Unlimited)
     }
 
+    #[inline]
     pub(crate) fn is_idle(&self) -> bool {
         self.busy.is_none()
     }
@@ -76,6 +78,7 @@ impl Server {
     }
 
     /// Begins to send a packet.
+    #[inline]
     pub(crate) fn start(&mut self, now: Time, packet: Packet) {
         debug_assert!(self.busy.is_none(), "one packet at a time");
         let size = u128::from((packet.size + self.overhead).bits()) * 1_000_000_000;
@@ -107,24 +110,28 @@ impl Server {
     }
 
     /// No packet follows at once: the capacity left over is lost.
+    #[inline]
     pub(crate) fn rest(&mut self) {
         self.spare.1 = 0;
     }
 
     /// When [`Server::advance`] is due; `None` if the server is idle or the rate stays zero.
+    #[inline]
     pub(crate) fn due(&self) -> Option<Time> {
         self.busy.as_ref().and_then(|busy| busy.plan).map(|plan| plan.at)
     }
 
     /// Performs the step that is due; returns the packet if it has been sent.
+    #[inline]
     pub(crate) fn advance(&mut self, now: Time) -> Option<Packet> {
-        let Busy { left, plan, .. } = *self.busy.as_ref()?;
+        let Busy { packet, left, plan, .. } = *self.busy.as_ref()?;
         let plan = plan.filter(|plan| plan.at <= now)?;
         if plan.sends >= left {
             if left > 0 {
                 self.spare = (plan.at, plan.sends - left);
             }
-            return self.busy.take().map(|busy| busy.packet);
+            self.busy = None;
+            return Some(packet);
         }
         let left = left - plan.sends;
         let since = plan.at;
@@ -135,6 +142,7 @@ impl Server {
         None
     }
 
+    #[inline]
     fn plan(&self, now: Time, left: u128) -> Option<Plan> {
         let plan = match &self.rate {
             RateConfig::Unlimited => Some(Plan { at: now, sends: left }),

@@ -12,11 +12,13 @@ pub(super) struct Fifo {
 }
 
 impl Fifo {
+    #[inline]
     pub(super) fn push(&mut self, now: Time, packet: Packet) {
         self.bytes += packet.size;
         self.packets.push_back((now, packet));
     }
 
+    #[inline]
     pub(super) fn pop(&mut self) -> Option<(Time, Packet)> {
         let popped = self.packets.pop_front()?;
         self.bytes -= popped.1.size;

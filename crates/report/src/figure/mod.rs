@@ -4,6 +4,7 @@
 mod bars;
 mod boxes;
 mod cdf;
+mod contour;
 mod grouped;
 mod rows;
 mod scatter;
@@ -15,6 +16,7 @@ mod xy;
 pub use bars::{Bar, Bars};
 pub use boxes::{BoxStats, Boxes};
 pub use cdf::Cdf;
+pub use contour::{Contour, Lines, PlaneAxis};
 pub use grouped::{Group, Grouped};
 pub use rows::Rows;
 pub use scatter::{Dimension, Point, Scatter};

@@ -123,7 +123,7 @@ impl Forwarder {
         onward.ecn = net::Ecn::NotEct;
         number(&mut onward, &mut self.next_transport_sequence);
         counted.add(onward.payload, wire::rtp_header_size(&onward));
-        out.rtp(now, onward, dscp);
+        out.rtp(now, &onward, dscp);
     }
 
     /// A compound RTCP packet from the receiver arrived.
@@ -159,7 +159,7 @@ impl Forwarder {
         let mut packet = kept.packet;
         number(&mut packet, &mut self.next_transport_sequence);
         self.retransmitted.add(packet.payload, wire::rtp_header_size(&packet));
-        out.rtp(now, packet, self.dscp.video);
+        out.rtp(now, &packet, self.dscp.video);
     }
 
     /// Whether the receiver has requested a key frame since the last call.

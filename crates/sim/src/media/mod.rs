@@ -38,7 +38,7 @@ use units::{Duration, Time};
 /// Takes the packets that an endpoint sends. The simulation turns them into packets of the network.
 pub(crate) trait Outbox {
     /// Sends an RTP packet.
-    fn rtp(&mut self, now: Time, packet: Rtp, dscp: Dscp);
+    fn rtp(&mut self, now: Time, packet: &Rtp, dscp: Dscp);
     /// Sends a compound RTCP packet.
     fn rtcp(&mut self, now: Time, packet: Rtcp);
 }

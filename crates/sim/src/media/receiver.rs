@@ -6,7 +6,7 @@ use super::media_timeout::MediaTimeout;
 use super::nack::NackList;
 use super::reception::Reception;
 use super::report_timer::ReportTimer;
-use super::{DEFAULT_RTT, EndReason, Outbox, Show, Sources, earlier};
+use super::{DEFAULT_RTT, EndReason, Outbox, Show, Sources};
 use crate::codec::AudioCodec;
 use crate::payload::{FramePart, Rtcp, Rtp, TransportFeedback};
 use crate::scenario::{CallConfig, Fec, Sfu};
@@ -344,9 +344,10 @@ impl MediaReceiver {
         let controller = self.controller.as_ref().and_then(|controller| controller.next_timeout());
         let feedback = self.feedback.as_ref().map(|feedback| feedback.due);
         let nack = self.nack.as_ref().and_then(|nack| nack.next_wake(self.retry_interval()));
-        let timers = earlier(earlier(controller, feedback), earlier(nack, self.stall_at()));
         let timeout = self.timeout.and_then(|timeout| timeout.deadline());
-        earlier(earlier(timers, timeout), Some(self.report.due()))
+        let timers = [controller, feedback, nack, timeout, self.stall_at()];
+        let report = self.report.due();
+        Some(timers.into_iter().fold(report, |first, timer| first.min(timer.unwrap_or(Time::MAX))))
     }
 
     /// (end, length) of each freeze.

@@ -92,12 +92,13 @@ impl MediaSender {
     pub(crate) fn new(
         sources: Sources,
         call: &CallConfig,
-        video: Option<(&VideoConfig, Box<dyn cc::Sender>)>,
+        video: Option<(&VideoConfig, Box<dyn cc::Sender>, bool)>,
         seed: Seed,
         name: &str,
     ) -> Self {
-        let video = video.map(|(config, controller)| {
-            VideoSender::new(sources, call, config, controller, seed, name)
+        let video = video.map(|(config, controller, transport_feedback)| {
+            let log = TransportLog::new(transport_feedback);
+            VideoSender::new(sources, call, config, (controller, log), seed, name)
         });
         let audio = call.audio.as_ref().map(|config| AudioSender {
             ssrc: sources.audio,
@@ -223,7 +224,7 @@ impl AudioSender {
                 let size = video.account(now, &packet);
                 video.pacer.charge(now, size);
             }
-            out.rtp(now, packet, self.dscp);
+            out.rtp(now, &packet, self.dscp);
         }
     }
 }
@@ -233,7 +234,7 @@ impl VideoSender {
         sources: Sources,
         call: &CallConfig,
         config: &VideoConfig,
-        mut controller: Box<dyn cc::Sender>,
+        (mut controller, log): (Box<dyn cc::Sender>, TransportLog),
         seed: Seed,
         name: &str,
     ) -> Self {
@@ -261,7 +262,7 @@ impl VideoSender {
             packetizer: Packetizer::default(),
             resend: VecDeque::new(),
             history: History::default(),
-            log: TransportLog::default(),
+            log,
             media: Counted::default(),
             retransmitted: Counted::default(),
             report: ReportTimer::new(
@@ -526,7 +527,7 @@ impl VideoSender {
             frame: part.part,
         };
         counted.add(part.payload, wire::rtp_header_size(&packet));
-        self.leave(now, packet, out);
+        self.leave(now, &packet, out);
     }
 
     /// Sends a parity packet with the time stamp of its frame (as in libwebrtc
@@ -557,7 +558,7 @@ impl VideoSender {
             frame: parity.part,
         };
         fec.sent.add(parity.payload, wire::rtp_header_size(&packet));
-        self.leave(now, packet, out);
+        self.leave(now, &packet, out);
     }
 
     /// The ECN field that the controller asks for.
@@ -571,8 +572,8 @@ impl VideoSender {
     }
 
     /// Sends a packet, and reports it to the log, the controller and the pacer.
-    fn leave(&mut self, now: Time, packet: Rtp, out: &mut impl Outbox) {
-        let size = self.account(now, &packet);
+    fn leave(&mut self, now: Time, packet: &Rtp, out: &mut impl Outbox) {
+        let size = self.account(now, packet);
         self.pacer.sent(now, size);
         out.rtp(now, packet, self.dscp);
     }

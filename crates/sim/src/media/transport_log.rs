@@ -8,8 +8,9 @@ use cc::{PacketResult, SentPacket};
 /// The number of packets kept: over 5 s at 30 Mbit/s.
 const CAPACITY: u64 = 16_384;
 
-#[derive(Default)]
 pub(crate) struct TransportLog {
+    /// Whether feedback will ask for the packets; otherwise they are only counted.
+    keeps: bool,
     /// Grows with the number of packets, up to `CAPACITY`.
     ring: Vec<SentPacket>,
     next: u64,
@@ -19,6 +20,11 @@ pub(crate) struct TransportLog {
 }
 
 impl TransportLog {
+    /// An empty log. `keeps`: the receiver sends transport-wide feedback.
+    pub(crate) fn new(keeps: bool) -> Self {
+        Self { keeps, ring: Vec::new(), next: 0, reported: 0, results: Vec::new() }
+    }
+
     /// The sequence number of the next packet.
     pub(crate) fn next_sequence(&self) -> u64 {
         self.next
@@ -26,11 +32,13 @@ impl TransportLog {
 
     pub(crate) fn insert(&mut self, packet: SentPacket) {
         debug_assert_eq!(packet.sequence, self.next, "numbers are assigned in order");
-        match self.ring.get_mut((packet.sequence % CAPACITY) as usize) {
-            Some(slot) => *slot = packet,
-            None => self.ring.push(packet),
-        }
         self.next = packet.sequence + 1;
+        if self.keeps {
+            match self.ring.get_mut((packet.sequence % CAPACITY) as usize) {
+                Some(slot) => *slot = packet,
+                None => self.ring.push(packet),
+            }
+        }
     }
 
     /// The results in a feedback packet for packets that were not reported before. Numbers between

@@ -155,7 +155,7 @@ fn group(args: &Args, name: &str, catalogue: &Catalogue) -> Result<Group, Failur
         vec![lab::open(name)?]
     } else {
         let mut tested: Vec<&str> = Vec::new();
-        for claim in claims {
+        for claim in claims.into_iter().filter(|claim| !claim.is_sweep) {
             if !tested.contains(&claim.experiment.as_str()) {
                 tested.push(&claim.experiment);
             }

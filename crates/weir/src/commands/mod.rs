@@ -24,6 +24,7 @@ pub(crate) mod run;
 pub(crate) mod schema;
 #[cfg(feature = "server")]
 pub(crate) mod serve;
+pub(crate) mod sweep;
 pub(crate) mod tc;
 #[cfg(feature = "testbed")]
 pub(crate) mod upload;

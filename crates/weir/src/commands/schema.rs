@@ -16,6 +16,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 fn of(what: SchemaOf) -> serde_json::Value {
     match what {
         SchemaOf::Experiment => experiment::schema(),
+        SchemaOf::Sweep => lab::sweep::schema(),
         SchemaOf::Run => lines_of::<run::RunLine<'_>>(),
         #[cfg(feature = "testbed")]
         SchemaOf::Emulate | SchemaOf::Measure => lines_of::<super::real_time::RealTimeLine<'_>>(),

@@ -4,11 +4,13 @@ use crate::failure::Failure;
 use crate::output::{Cell, Output, Rows};
 use comfy_table::Color;
 use document::shown::{escaped_json, escaped_page};
-use lab::claims::{Alternative, Baseline, Catalogue, Plan, Status, Verdict, markdown};
+use lab::claims::{Alternative, Baseline, Catalogue, Claim, Plan, Status, Verdict, markdown};
 use lab::figures::{Figures, SectionBuilder, section_builders};
 use lab::runner::{Job, RunCache, Runner, Summary};
+use lab::sweep::Sweep;
 use std::path::Path;
 use std::process::ExitCode;
+use store::Store;
 
 pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
     if let Some(path) = &args.from {
@@ -30,6 +32,7 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
     let with_factors = args.with.iter().any(|name| name == "factors");
     let catalogue = Catalogue::embedded()?;
     let claims = catalogue.select(&args.claims)?;
+    let sweeps = named_sweeps(args, &claims)?;
     let baseline = args.baseline.as_deref().map(read_baseline).transpose()?;
     // A wrong --set would make every claim 'not run', so report it at once.
     for (key, value) in &args.running.chosen.set {
@@ -47,7 +50,7 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
         let experiment = &plan.experiments[job.experiment];
         drawn.then(|| figures[job.experiment].extract(experiment, job, recording))
     };
-    let work = |runner: Runner<'_>| {
+    let mut work = |runner: Runner<'_>| {
         let (mut verdicts, summary) = plan.run(runner, each, |job, extracts: Option<_>| {
             extracts.into_iter().for_each(|extracts| builders[job.experiment].add(extracts));
         });
@@ -73,9 +76,35 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
         });
         (verdicts, summary)
     };
-    let (verdicts, summary) = with_runner((args.running.jobs, args.running.quiet), &cache, work)?;
+    let mut drawn_sweeps = Vec::new();
+    let work = |runner: Runner<'_>| {
+        let (mut verdicts, mut summary) = work(runner);
+        for (claim, sweep) in &sweeps {
+            if summary.cancelled {
+                break;
+            }
+            let mut store = args.running.store.as_deref().map(Store::create_or_open).transpose()?;
+            let results = sweep.run(runner, store.as_mut())?;
+            let (total, failed) = (sweep.total_runs(), results.errors().len());
+            let cancelled = results.cancelled;
+            summary = summary + Summary { total, done: results.done() - failed, failed, cancelled };
+            let place = verdicts.iter_mut().find(|verdict| verdict.id == claim.id);
+            if cancelled {
+                place.into_iter().for_each(|place| *place = claim.stopped(results.done(), total));
+                continue;
+            }
+            let table = sweep.table(&results);
+            super::sweep::report_faults(&table);
+            place.into_iter().for_each(|place| *place = claim.judge_sweep(sweep, &table));
+            if drawn {
+                drawn_sweeps.push(lab::sweep::section(sweep, &table));
+            }
+        }
+        Ok::<_, Failure>((verdicts, summary))
+    };
+    let (verdicts, summary) = with_runner((args.running.jobs, args.running.quiet), &cache, work)??;
     if let Some(path) = &args.report {
-        let sections = builders.iter().map(SectionBuilder::section).collect();
+        let sections = builders.iter().map(SectionBuilder::section).chain(drawn_sweeps).collect();
         super::report::write(
             path,
             "Published claims, verified",
@@ -119,6 +148,28 @@ pub(super) fn show(verdicts: &[Verdict], json: bool) -> Result<(), Failure> {
         print(&mut out, verdicts)?;
     }
     out.finish()
+}
+
+/// The sweeps of the claims that are named by their id; the others are too long to be run along.
+fn named_sweeps<'c>(
+    args: &Verify,
+    claims: &[&'c Claim],
+) -> Result<Vec<(&'c Claim, Sweep)>, Failure> {
+    let is_named = |claim: &&&Claim| {
+        claim.is_sweep && args.claims.iter().any(|word| word.eq_ignore_ascii_case(&claim.id))
+    };
+    let named: Vec<&Claim> = claims.iter().filter(is_named).copied().collect();
+    let chosen = &args.running.chosen;
+    if let Some(claim) = named.first()
+        && (!chosen.overrides().is_empty() || chosen.quick || chosen.as_printed)
+    {
+        return Err(Failure::new(format!(
+            "{} is about a sweep, which takes no --set, --seed, --runs, --quick or --as-printed; \
+             copy the sweep {} to a file and change it",
+            claim.id, claim.experiment
+        )));
+    }
+    named.into_iter().map(|claim| Ok((claim, Sweep::open(&claim.experiment)?))).collect()
 }
 
 /// The controllers and improvements that `--with` names.

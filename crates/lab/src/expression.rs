@@ -1,5 +1,5 @@
 //! Expressions in the Common Expression Language (<https://cel.dev>), with the functions that
-//! claims need.
+//! claims and the objectives of sweeps need.
 
 use cel::extractors::Arguments;
 use cel::{Context, ExecutionError, Program, Value};
@@ -9,13 +9,10 @@ use std::sync::Arc;
 
 /// A compiled expression.
 #[derive(Debug)]
-pub(super) struct Expression {
+pub(crate) struct Expression {
     text: String,
     program: Program,
 }
-
-/// The variable of every expression: the list of the grid cells.
-const CELLS: &str = "cells";
 
 /// Why an expression has no value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -24,8 +21,8 @@ pub(crate) enum ExpressionError {
     #[error("'{text}' is not an expression: {message}")]
     Syntax { text: String, message: String },
     /// The expression refers to an unknown variable.
-    #[error("'{text}' refers to '{name}', which is not defined above it")]
-    UnknownVariable { text: String, name: String },
+    #[error("'{text}' refers to '{name}', which is not defined{}", listed(known))]
+    UnknownVariable { text: String, name: String, known: Vec<String> },
     /// The evaluation fails.
     #[error("'{text}': {message}")]
     Evaluation { text: String, message: String },
@@ -35,8 +32,8 @@ pub(crate) enum ExpressionError {
 }
 
 impl Expression {
-    /// Compiles an expression. `names` are the variables that it may use besides `cells`.
-    pub(super) fn parse(text: &str, names: &[String]) -> Result<Self, ExpressionError> {
+    /// Compiles an expression. `names` are the variables that it may use.
+    pub(crate) fn parse(text: &str, names: &[String]) -> Result<Self, ExpressionError> {
         let program = Program::compile(text).map_err(|errors| ExpressionError::Syntax {
             text: text.to_owned(),
             message: errors.errors.first().map_or_else(String::new, |error| error.msg.clone()),
@@ -45,19 +42,18 @@ impl Expression {
             .references()
             .variables()
             .into_iter()
-            .find(|name| {
-                *name != CELLS && !names.iter().any(|known| known == name) && !bound(text, name)
-            })
+            .find(|name| !names.iter().any(|known| known == name) && !bound(text, name))
             .map(|name| ExpressionError::UnknownVariable {
                 text: text.to_owned(),
                 name: name.to_owned(),
+                known: names.to_vec(),
             });
         unknown.map_or(Ok(Self { text: text.to_owned(), program }), Err)
     }
 
     /// The value of the expression. A comparison with not-a-number, a value that was not measured,
     /// gives not-a-number.
-    pub(super) fn evaluate(&self, scope: &Scope) -> Result<Value, ExpressionError> {
+    pub(crate) fn evaluate(&self, scope: &Scope) -> Result<Value, ExpressionError> {
         let is_nan = |value: &Value| matches!(value, Value::Float(number) if number.is_nan());
         match self.program.execute(&scope.context) {
             Err(ExecutionError::ValuesNotComparable(a, b)) if is_nan(&a) || is_nan(&b) => {
@@ -71,40 +67,55 @@ impl Expression {
     }
 }
 
+/// The known names, for messages.
+fn listed(known: &[String]) -> String {
+    let names: Vec<&str> = known.iter().map(String::as_str).collect();
+    if names.is_empty() { String::new() } else { format!("; defined are {}", names.join(", ")) }
+}
+
 /// Whether `name` looks like the variable of a `map`, `filter` or `all`: `cells.map(c, …)`.
 fn bound(text: &str, name: &str) -> bool {
     text.contains(&format!("({name},"))
 }
 
 /// The variables and functions that an expression may use.
-pub(super) struct Scope {
+pub(crate) struct Scope {
     context: Context<'static, 'static>,
 }
 
 /// A parameter or a measured value of a cell.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Datum {
+pub(crate) enum Datum {
     Number(f64),
     Text(String),
 }
 
 impl Scope {
-    /// A scope in which `cells` is a list of maps.
-    pub(super) fn new(cells: Vec<Vec<(String, Datum)>>) -> Result<Self, ExpressionError> {
+    /// A scope without variables.
+    pub(crate) fn new() -> Result<Self, ExpressionError> {
         let mut context = Context::default();
         add_functions(&mut context)
             .map_err(|error| ExpressionError::Declaration(error.to_string()))?;
-        let cells: Vec<Value> = cells.into_iter().map(map).collect();
-        context.add_variable_from_value(CELLS, Value::List(Arc::new(cells)));
         Ok(Self { context })
     }
 
-    pub(super) fn add(&mut self, name: &str, value: Value) {
+    /// A scope in which `name` is a list of maps.
+    pub(crate) fn of_list(
+        name: &str,
+        items: impl IntoIterator<Item = Vec<(String, Datum)>>,
+    ) -> Result<Self, ExpressionError> {
+        let mut scope = Self::new()?;
+        scope.add(name, Value::List(Arc::new(items.into_iter().map(map).collect())));
+        Ok(scope)
+    }
+
+    pub(crate) fn add(&mut self, name: &str, value: Value) {
         self.context.add_variable_from_value(name, value);
     }
 }
 
-fn map(entries: Vec<(String, Datum)>) -> Value {
+/// The entries as a map, whose members an expression names: `cell.loss`.
+pub(crate) fn map(entries: Vec<(String, Datum)>) -> Value {
     let value = |datum| match datum {
         Datum::Number(number) => Value::Float(number),
         Datum::Text(text) => Value::from(text),
@@ -124,11 +135,17 @@ fn add_functions(context: &mut Context<'static, 'static>) -> Result<(), cel::Dec
         .add_function("sum", |args: Arguments| reduce("sum", &args, |list| list.iter().sum()))?;
     context.add_function("sqrt", |args: Arguments| reduce("sqrt", &args, |list| list[0].sqrt()))?;
     context.add_function("abs", |args: Arguments| reduce("abs", &args, |list| list[0].abs()))?;
+    context.add_function("ln", |args: Arguments| reduce("ln", &args, |list| libm::log(list[0])))?;
     context
         .add_function("increasing", |args: Arguments| ordered("increasing", &args, |a, b| a < b))?;
     context
         .add_function("decreasing", |args: Arguments| ordered("decreasing", &args, |a, b| a > b))?;
     context.add_function("within", |args: Arguments| within(&args))
+}
+
+/// The number; `None` if the value is none.
+pub(crate) fn as_number(value: &Value) -> Option<f64> {
+    number("", value).ok()
 }
 
 type FunctionResult = Result<Value, ExecutionError>;
@@ -139,7 +156,7 @@ fn reduce(name: &str, args: &Arguments, of: impl Fn(&[f64]) -> f64) -> FunctionR
         [list @ Value::List(_)] => numbers(name, list)?,
         _ => args.0.iter().map(|value| number(name, value)).collect::<Result<_, _>>()?,
     };
-    if list.is_empty() && matches!(name, "sqrt" | "abs") {
+    if list.is_empty() && matches!(name, "sqrt" | "abs" | "ln") {
         return Err(ExecutionError::function_error(name, "it needs a number"));
     }
     Ok(Value::Float(of(&list)))
@@ -205,8 +222,9 @@ mod tests {
                 ("loss".to_owned(), Datum::Number(loss)),
             ]
         };
-        let scope = Scope::new(vec![cell("a", 0.0), cell("b", 0.5), cell("c", f64::NAN)])?;
-        Expression::parse(text, &[])?.evaluate(&scope)
+        let cells = [cell("a", 0.0), cell("b", 0.5), cell("c", f64::NAN)];
+        let scope = Scope::of_list("cells", cells)?;
+        Expression::parse(text, &["cells".to_owned()])?.evaluate(&scope)
     }
 
     #[test]
@@ -214,7 +232,7 @@ mod tests {
         for (text, expected) in [
             ("min([3.0, 1.0, 2.0]) == 1.0 && max(3.0, 1.0) == 3.0", true),
             (
-                "mean([1.0, 2.0]) == 1.5 && sum([1, 2]) == 3.0 && sqrt(4.0) == 2.0 && abs(-1.5) == 1.5",
+                "mean([1.0, 2.0]) == 1.5 && sum([1, 2]) == 3.0 && sqrt(4.0) == 2.0 && abs(-1.5) == 1.5 && ln(1.0) == 0.0",
                 true,
             ),
             (
@@ -248,7 +266,7 @@ mod tests {
         assert!(error("1 +").starts_with("'1 +' is not an expression: "), "{}", error("1 +"));
         assert_eq!(
             error("los > 0.0"),
-            "'los > 0.0' refers to 'los', which is not defined above it"
+            "'los > 0.0' refers to 'los', which is not defined; defined are cells"
         );
         assert!(error("cells[0].lost > 0.0").contains("lost"), "{}", error("cells[0].lost > 0.0"));
         assert!(error("within([1.0], [1.0, 2.0], 0.1)").contains("not of the same length"));

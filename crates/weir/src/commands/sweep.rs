@@ -1,0 +1,196 @@
+use super::{eprint, outputs_apart, with_runner};
+use crate::cli::{Optimise, Sweep as SweepArgs, Sweeping};
+use crate::failure::Failure;
+use crate::output::{Output, Rows};
+use lab::claims::Catalogue;
+use lab::runner::{NO_CACHE, Runner, all_cores};
+use lab::sweep::{PointResult, Results, Sweep, Table};
+use report::TextTable;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+use store::Store;
+use store::export::{MetricTable, to_file};
+
+pub(crate) fn run(args: &SweepArgs) -> Result<ExitCode, Failure> {
+    let outputs: Vec<&Path> = [&args.csv, &args.parquet, &args.output]
+        .into_iter()
+        .flatten()
+        .map(PathBuf::as_path)
+        .collect();
+    let others = args.store.iter().map(PathBuf::as_path).chain([Path::new(&args.sweep)]);
+    outputs_apart(&outputs, &others.collect::<Vec<_>>())?;
+    if args.parquet.is_some() && cfg!(not(feature = "parquet")) {
+        return Err(Failure::new("this build cannot write Parquet; use --csv, or 'make build'"));
+    }
+    let sweep = open(&args.sweep, &args.running)?;
+    if args.dry_run {
+        return dry_run(&sweep, &args.running);
+    }
+    let mut store = args.store.as_deref().map(Store::create_or_open).transpose()?;
+    let work = |runner: Runner<'_>| sweep.run(runner, store.as_mut());
+    let (jobs, quiet) = (args.running.jobs, args.running.quiet);
+    let results = with_runner((jobs, quiet), &NO_CACHE, work)??;
+    if results.reused > 0 && !quiet {
+        eprint(&format!("{} runs were already in the store", results.reused));
+    }
+    if results.cancelled {
+        let (done, total) = (results.done(), sweep.total_runs());
+        eprint(&format!("stopped: {done} of {total} runs are finished; --store keeps them"));
+        return Err(Failure::Interrupted);
+    }
+    finish(args, &sweep, &results)
+}
+
+/// Writes the results.
+fn finish(args: &SweepArgs, sweep: &Sweep, results: &Results) -> Result<ExitCode, Failure> {
+    let table = sweep.table(results);
+    report_faults(&table);
+    if args.csv.is_some() || args.parquet.is_some() {
+        let rows = sweep.rows(&table);
+        let metrics = sweep.metrics(&table, &rows);
+        if let Some(path) = &args.csv {
+            to_file(path, |file| metrics.write_csv(file))?;
+        }
+        if let Some(path) = &args.parquet {
+            parquet(path, &metrics)?;
+        }
+    }
+    if let Some(path) = &args.output {
+        write_page(path, sweep, &table, args.running.quiet)?;
+    }
+    show(sweep, &table, args.running.json)?;
+    if !args.running.json {
+        verdicts(sweep, &table)?;
+    }
+    Ok(if table.failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+pub(crate) fn optimise(args: &Optimise) -> Result<ExitCode, Failure> {
+    let sweep = open(&args.sweep, &args.running)?;
+    let per_point = sweep.runs_per_point();
+    let runs = args.runs as usize;
+    if runs < per_point {
+        return Err(Failure::new(format!(
+            "--runs: {runs} runs are not one point; a point takes {per_point} runs"
+        )));
+    }
+    let work = |runner: Runner<'_>| sweep.optimise(runner, runs);
+    let found = with_runner((args.running.jobs, args.running.quiet), &NO_CACHE, work)??;
+    if found.cancelled {
+        eprint(&format!("stopped: {} of {runs} runs are finished", found.runs));
+        return Err(Failure::Interrupted);
+    }
+    report_faults(&found.table);
+    show(&sweep, &found.table, args.running.json)?;
+    Ok(if found.table.failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn open(name: &str, running: &Sweeping) -> Result<Sweep, Failure> {
+    let sweep = Sweep::open(name)?;
+    Ok(match running.points {
+        Some(points) => sweep.coarse(points)?,
+        None => sweep,
+    })
+}
+
+/// Prints the number of runs, and about how long they take: one run of each scenario is timed, at
+/// the middle point.
+fn dry_run(sweep: &Sweep, running: &Sweeping) -> Result<ExitCode, Failure> {
+    let threads = running.jobs.unwrap_or_else(all_cores).get();
+    let work = |runner: Runner<'_>| {
+        let started = now();
+        sweep.sample(runner);
+        started.elapsed()
+    };
+    let per_point = with_runner((running.jobs, true), &NO_CACHE, work)?;
+    let estimate = per_point.mul_f64(sweep.points() as f64 * f64::from(sweep.runs))
+        / u32::try_from(threads).unwrap_or(1).max(1);
+    let mut out = Output::new();
+    out.line(format_args!(
+        "{}: {} points × {} scenarios × {} seeds = {} runs, {:.0} h of simulated time",
+        sweep.name,
+        sweep.points(),
+        sweep.scenarios.len(),
+        sweep.runs,
+        sweep.total_runs(),
+        sweep.simulated_seconds() / 3600.0,
+    ))?;
+    out.line(format_args!(
+        "about {} on {threads} threads, if every point takes as long as the middle one",
+        words(estimate)
+    ))?;
+    out.finish()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A duration in words: `43 minutes`.
+fn words(duration: Duration) -> String {
+    match duration.as_secs_f64() {
+        seconds if seconds < 90.0 => format!("{seconds:.0} s"),
+        seconds if seconds < 5400.0 => format!("{:.0} minutes", seconds / 60.0),
+        seconds => format!("{:.1} hours", seconds / 3600.0),
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "times the simulator, not a run")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+/// Prints what was wrong.
+pub(super) fn report_faults(table: &Table) {
+    table.faults.iter().for_each(|fault| eprint(fault));
+    let more = table.failures - table.faults.len();
+    if more > 0 {
+        eprint(&format!("and {more} more runs or points without an objective"));
+    }
+}
+
+/// The best points as a table, or one JSON object per point.
+fn show(sweep: &Sweep, table: &Table, json: bool) -> Result<(), Failure> {
+    let mut out = Output::new();
+    if json {
+        table.points.iter().try_for_each(|point| out.json(&sweep.line(point)))?;
+        return out.finish();
+    }
+    let ranked: Vec<&PointResult> = table.ranked();
+    let TextTable { caption, columns, rows } = sweep.best(&ranked);
+    out.line(format_args!("{}: {}", sweep.name, sweep.title))?;
+    out.line(caption)?;
+    let mut shown = Rows::new(columns.iter().map(String::as_str));
+    rows.into_iter().for_each(|row| shown.add(row));
+    out.table(&shown)?;
+    out.finish()
+}
+
+/// Says of the claims that the sweep tests whether they hold on these points.
+fn verdicts(sweep: &Sweep, table: &Table) -> Result<(), Failure> {
+    let catalogue = Catalogue::embedded()?;
+    let mut out = Output::new();
+    for claim in catalogue.of_experiment(&sweep.name).filter(|claim| claim.is_sweep) {
+        let verdict = claim.judge_sweep(sweep, table);
+        let (id, status, points) = (&verdict.id, verdict.status, table.points.len());
+        out.line(format_args!("{id} on these {points} points: {status}: {}", verdict.measured))?;
+    }
+    out.finish()
+}
+
+fn write_page(path: &Path, sweep: &Sweep, table: &Table, quiet: bool) -> Result<(), Failure> {
+    let mut facts = super::report::provenance()?;
+    facts.push(("runs".to_owned(), sweep.total_runs().to_string()));
+    facts.push(("points".to_owned(), sweep.points().to_string()));
+    let sections = vec![lab::sweep::section(sweep, table)];
+    let page = lab::claims_report(&sweep.title, facts, &[], sections);
+    super::report::write_report(path, &page, quiet)
+}
+
+#[cfg(feature = "parquet")]
+fn parquet(path: &Path, metrics: &MetricTable<'_>) -> Result<(), Failure> {
+    Ok(to_file(path, |file| metrics.write_parquet(file))?)
+}
+
+#[cfg(not(feature = "parquet"))]
+fn parquet(_: &Path, _: &MetricTable<'_>) -> Result<(), Failure> {
+    Ok(())
+}

@@ -1,0 +1,188 @@
+//! Sweeps: killed and continued, refused stores, bad objectives, outputs.
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod common;
+
+use common::{WEIR, in_folder};
+use predicates::prelude::*;
+use predicates::str::contains;
+use rusqlite::Connection;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// A call over a rate that a sweep varies at this many points.
+fn folder(points: usize, duration: &str, objective: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let experiment = format!(
+        r#"
+title = "A call"
+duration = "{duration}"
+[host.alice]
+up = {{ rate = "1Mbit/s", delay = "25ms", queue = "droptail limit 150ms" }}
+[host.bob]
+[call.main]
+from = "alice"
+to = "bob"
+controller = "gcc:carlucci-2017"
+"#
+    );
+    let sweep = format!(
+        r#"
+title = "Many rates"
+[parameter.rate]
+key = "host.alice.up.rate"
+from = 500
+to = 2500
+points = {points}
+unit = "kbit/s"
+[scenario.one]
+experiment = "e.toml"
+value.sent = {{ metric = "sent_rate", stream = "main.video" }}
+objective = "{objective}"
+"#
+    );
+    std::fs::write(folder.path().join("e.toml"), experiment).unwrap();
+    std::fs::write(folder.path().join("s.toml"), sweep).unwrap();
+    folder
+}
+
+/// The number of runs that a store has; 0 as long as it has no such table.
+fn stored(path: &Path) -> usize {
+    let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
+    let count = |store: Connection| {
+        store.query_row("SELECT count(*) FROM sweep_run", [], |row| row.get::<_, i64>(0))
+    };
+    let found = Connection::open_with_flags(path, flags).and_then(count);
+    usize::try_from(found.unwrap_or(0)).unwrap()
+}
+
+#[test]
+fn a_killed_sweep_continues_with_the_runs_that_it_has_stored() {
+    const POINTS: usize = 1_500;
+    let folder = folder(POINTS, "20s", "sent");
+    let path = folder.path().join("s.sqlite");
+    let mut child = Command::new(WEIR)
+        .args(["sweep", "s.toml", "--quiet", "--store", "s.sqlite"])
+        .current_dir(folder.path())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    // Waits for a condition: some runs are there.
+    while stored(&path) < 20 {
+        assert!(child.try_wait().unwrap().is_none(), "the sweep ended too soon");
+        std::thread::yield_now();
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let kept = stored(&path);
+    assert!((20..POINTS).contains(&kept), "{kept} runs are kept");
+    in_folder(folder.path(), &["sweep", "s.toml", "--store", "s.sqlite", "--csv", "a.csv"])
+        .assert()
+        .success()
+        .stderr(contains(format!("{kept} runs were already in the store")));
+    assert_eq!(stored(&path), POINTS);
+    // The same as without an interruption, on one core.
+    in_folder(folder.path(), &["sweep", "s.toml", "--jobs", "1", "--csv", "b.csv"])
+        .assert()
+        .success();
+    let read = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
+    assert!(read("a.csv") == read("b.csv"), "the interruption changed the results");
+}
+
+#[test]
+fn a_store_of_another_model_or_sweep_is_refused() {
+    let folder = folder(3, "1s", "sent");
+    let sweep = ["sweep", "s.toml", "--store", "s.sqlite"];
+    in_folder(folder.path(), &sweep).assert().success();
+    in_folder(folder.path(), &["sweep", "s.toml", "--store", "s.sqlite", "--points", "4"])
+        .assert()
+        .code(2)
+        .stderr(contains("other points, scenarios, seeds or metrics"))
+        .stderr(contains("name a new file with --store"));
+    let store = Connection::open(folder.path().join("s.sqlite")).unwrap();
+    store.execute("UPDATE sweep SET model = 'another'", []).unwrap();
+    drop(store);
+    in_folder(folder.path(), &sweep)
+        .assert()
+        .code(2)
+        .stderr(contains("s.toml are from another version of the model"))
+        .stderr(contains("name a new file with --store"));
+}
+
+#[test]
+fn a_wrong_objective_names_file_line_and_key() {
+    for (objective, message) in [
+        ("sent +", "s.toml:12: scenario.one.objective: 'sent +' is not an expression"),
+        (
+            "sant",
+            "s.toml:12: scenario.one.objective: 'sant' refers to 'sant', which is not defined",
+        ),
+        ("'text'", "s.toml:12: scenario.one.objective: it is not a number"),
+    ] {
+        let folder = folder(3, "1s", objective);
+        in_folder(folder.path(), &["sweep", "s.toml"]).assert().code(2).stderr(contains(message));
+    }
+    let folder = folder(3, "1s", "sent");
+    let path = folder.path().join("s.toml");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text.replace("sent_rate", "sent_rat")).unwrap();
+    in_folder(folder.path(), &["sweep", "s.toml"]).assert().code(2).stderr(contains(
+        "s.toml:11: scenario.one.value.sent.metric: there is no metric 'sent_rat'",
+    ));
+}
+
+#[test]
+fn a_point_without_an_objective_is_marked_and_the_sweep_goes_on() {
+    let folder = folder(3, "1s", "0.0 / (rate - 1500.0) + sent");
+    in_folder(folder.path(), &["sweep", "s.toml", "--csv", "points.csv"])
+        .assert()
+        .code(1)
+        .stderr(contains(
+            "s.toml:12: scenario.one.objective: it is not a number at rate=1500kbit/s, seed 1, where sent=",
+        ))
+        .stdout(contains("The best of 2 points"));
+    let table = std::fs::read_to_string(folder.path().join("points.csv")).unwrap();
+    assert_eq!(table.lines().count(), 7, "a header, and two rows per point: {table}");
+    assert!(table.contains("\n1,s.toml,simulated,false,1500kbit/s,1,,point,,,\n"), "{table}");
+}
+
+#[test]
+fn a_sweep_writes_json_and_a_page_with_its_figures() {
+    let folder = folder(3, "1s", "sent");
+    in_folder(folder.path(), &["sweep", "s.toml", "--json", "-o", "page.html"])
+        .assert()
+        .success()
+        .stdout(contains(r#"{"point":1,"parameters":{"rate":1500.0},"objective":"#).count(1));
+    let page = std::fs::read_to_string(folder.path().join("page.html")).unwrap();
+    assert!(page.contains("Objective along rate") && page.contains("The best of 3 points"));
+    in_folder(folder.path(), &["sweep", "s.toml", "--dry-run"])
+        .assert()
+        .success()
+        .stdout(contains("3 points × 1 scenarios × 1 seeds = 3 runs").and(contains("about ")));
+}
+
+#[test]
+fn an_optimiser_finds_the_top_of_a_hill() {
+    let folder = folder(3, "1s", "0.0 - (rate - 1700.0) * (rate - 1700.0)");
+    let run = || {
+        let output = in_folder(folder.path(), &["optimise", "s.toml", "--runs", "40", "--json"])
+            .assert()
+            .success();
+        String::from_utf8(output.get_output().stdout.clone()).unwrap()
+    };
+    let text = run();
+    let rate = |line: &str| {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        line["parameters"]["rate"].as_f64().unwrap()
+    };
+    let rates: Vec<f64> = text.lines().map(rate).collect();
+    assert_eq!(rates.len(), 40);
+    // The best 5 % of the range are those within 50 kbit/s of the top.
+    let closest = rates.iter().map(|rate| (rate - 1700.0).abs()).fold(f64::INFINITY, f64::min);
+    assert!(closest <= 50.0, "{closest} kbit/s from the top");
+    assert_eq!(text, run(), "the same on every run");
+    in_folder(folder.path(), &["optimise", "carlucci-2017/fig5", "--runs", "2"])
+        .assert()
+        .code(2)
+        .stderr(contains("--runs: 2 runs are not one point; a point takes 3 runs"));
+}
