@@ -20,6 +20,8 @@ const OVERHEAD: Bytes = Bytes::new(20 + 8);
 /// The time after which a probe cluster is given up (libwebrtc `modules/pacing/bitrate_prober.cc`,
 /// kProbeClusterTimeout).
 const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
+/// Packets of a group leave at most this long after each other, in the log's whole milliseconds.
+const SAME_GROUP: Duration = Duration::from_millis(1);
 /// The signals of a sender that correspond to recorded values.
 const ESTIMATE: &str = "delay_based_rate";
 const USAGE: &str = "usage";
@@ -231,6 +233,13 @@ struct Pending {
     min_bytes: Bytes,
     packets: u32,
     bytes: Bytes,
+    last: Option<Time>,
+}
+
+impl Pending {
+    fn is_complete(&self) -> bool {
+        self.packets >= self.cluster.min_packets && self.bytes >= self.min_bytes
+    }
 }
 
 struct Player<'a> {
@@ -271,7 +280,8 @@ impl Player<'_> {
         let min_duration = rate.time_to_send(min_bytes).unwrap_or(Duration::ZERO);
         let cluster = ProbeCluster { id, rate, min_duration, min_packets };
         self.sender.on_probe_cluster(&cluster);
-        self.probes.push_back(Pending { cluster, at, min_bytes, packets: 0, bytes: Bytes::ZERO });
+        let (packets, bytes, last) = (0, Bytes::ZERO, None);
+        self.probes.push_back(Pending { cluster, at, min_bytes, packets, bytes, last });
     }
 
     fn send(&mut self, mut packet: SentPacket, recorded: &RtpPacket) {
@@ -283,27 +293,25 @@ impl Player<'_> {
 
     /// The cluster of a packet, which logs with columns do not contain: the oldest one that is not
     /// complete (libwebrtc `rtc_tools/rtc_event_log_visualizer/log_simulation.cc`, OnPacketSent).
+    /// The pacer sends a cluster in small groups and completes the last one
+    /// (`modules/pacing/pacing_controller.cc`, ProcessPackets).
     fn probe_of(&mut self, packet: &SentPacket, ssrc: u32) -> Option<u32> {
-        while self
-            .probes
-            .front()
-            .is_some_and(|probe| packet.sent.saturating_since(probe.at) > PROBE_TIMEOUT)
-        {
+        let is_over = |probe: &Pending| {
+            let since_last = |last: Time| packet.sent.saturating_since(last);
+            packet.sent.saturating_since(probe.at) > PROBE_TIMEOUT
+                || probe.is_complete()
+                    && probe.last.is_some_and(|last| since_last(last) > SAME_GROUP)
+        };
+        while self.probes.front().is_some_and(is_over) {
             self.probes.pop_front();
         }
-        let is_audio = self
-            .log
-            .streams
-            .iter()
-            .any(|stream| stream.ssrc == ssrc && stream.kind == StreamKind::Audio);
-        let probe = self.probes.front_mut().filter(|_| !is_audio)?;
+        let is_audio = |stream: &Stream| stream.ssrc == ssrc && stream.kind == StreamKind::Audio;
+        let is_video = !self.log.streams.iter().any(is_audio);
+        let probe = self.probes.front_mut().filter(|_| is_video)?;
         probe.packets += 1;
         probe.bytes += packet.size;
-        let id = probe.cluster.id;
-        if probe.packets >= probe.cluster.min_packets && probe.bytes >= probe.min_bytes {
-            self.probes.pop_front();
-        }
-        Some(id)
+        probe.last = Some(packet.sent);
+        Some(probe.cluster.id)
     }
 
     fn receive(&mut self, at: Time, index: usize) {
