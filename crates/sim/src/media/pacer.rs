@@ -19,7 +19,7 @@ const MAX_DEBT: Duration = Duration::from_millis(500);
 /// When a group of packets may leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grouping {
-    /// At the next multiple of the burst time at which there is budget (libwebrtc until 2022,
+    /// At the next multiple of the burst time at which there is budget (older libwebrtc,
     /// `modules/pacing/paced_sender.cc`).
     Grid,
     /// When everything that was sent before is paid at the pacing rate; then packets leave until

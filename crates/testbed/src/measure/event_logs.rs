@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 const EXTENSION: &str = "rtclog";
 
 /// The folder of the logs of a run. While the run lasts, each host has a folder in it, because
-/// Chromium names logs by the minute, its process and a counter, which may be the same on two hosts.
+/// Chromium names logs by the minute, its process and a counter, which may be the same on two
+/// hosts.
 pub(super) struct EventLogs {
     folder: PathBuf,
 }
