@@ -56,7 +56,7 @@ fn logs_and_controllers_that_cannot_be_replayed_are_refused() {
 
 #[test]
 fn rates_are_settings_of_a_replay() {
-    let set = [("start_rate", "1Mbit/s"), ("trendline.window", "40")];
+    let set = [("start_rate", "1Mbit/s"), ("trend.window", "40")];
     let set = set.map(|(name, value)| (name.to_owned(), value.to_owned()));
     let config = controller("gcc:libwebrtc", &set).unwrap();
     assert_eq!(config.start_rate, Bitrate::from_mbps(1));

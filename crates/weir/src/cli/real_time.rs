@@ -111,7 +111,7 @@ pub(crate) struct Import {
 #[command(after_help = "\
 Examples:
   weir replay alice.rtclog                                  is the recorded estimate that of today's libwebrtc?
-  weir replay alice.rtclog --controller gcc:libwebrtc --set 'trendline.window=40' -o replay.html
+  weir replay alice.rtclog --controller gcc:libwebrtc --set 'trend.window=40' -o replay.html
   weir replay alice.rtclog --json | tail -1                 the summary
 
 The packets stay those of the recording: a replayed controller cannot change what happens to them.
