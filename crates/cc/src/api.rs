@@ -222,6 +222,9 @@ pub trait Sender: Send {
     fn on_frame(&mut self, _now: Time, _frame: &MediaFrame) {}
     /// The rates that the streams can use have changed. A controller may ignore them.
     fn on_allocation(&mut self, _now: Time, _allocation: Allocation) {}
+    /// A cluster of probe packets that this controller did not ask for, as in the replay of a
+    /// recorded call; packets with its id follow. A controller may ignore them.
+    fn on_probe_cluster(&mut self, _cluster: &ProbeCluster) {}
     /// The packets take another route through the network; the estimate starts again at `start`.
     /// A controller may ignore the change.
     fn on_route_change(&mut self, _now: Time, _start: Bitrate) {}

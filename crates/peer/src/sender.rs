@@ -8,7 +8,7 @@ use rtc::interceptor::{Attribute, AttributedPacket, Packet, StreamInfo, TaggedPa
 use rtc::rtcp::transport_feedbacks::transport_layer_nack::{NackPair, TransportLayerNack};
 use rtc::shared::TransportContext;
 use rtc::shared::marshal::MarshalSize;
-use sim::{Grant, Pacer};
+use sim::{Grant, Grouping, Pacer};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
@@ -71,7 +71,10 @@ impl MediaSender {
     #[must_use]
     pub fn new(controller: Controller, first: u16) -> HandlerInterceptor<Self> {
         HandlerInterceptor::new(Self {
-            pacer: Pacer::new(controller.pacing_burst().unwrap_or(BURST)),
+            pacer: match controller.pacing_burst() {
+                Some(burst) => Pacer::new(Grouping::Paid, burst),
+                None => Pacer::new(Grouping::Grid, BURST),
+            },
             controller,
             ssrc: None,
             queue: VecDeque::new(),

@@ -63,6 +63,7 @@ impl Bench {
         media: Option<&Media>,
     ) -> Result<Browser, BrowserError> {
         Browser::launch(Launch {
+            event_logs: None,
             kind,
             host: &self.testbed.hosts()[host],
             media,

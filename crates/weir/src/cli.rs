@@ -18,7 +18,8 @@ pub(crate) use absent::Absent;
 pub(crate) use absent::Absent as Serve;
 #[cfg(not(feature = "testbed"))]
 pub(crate) use absent::{
-    Absent as Emulate, Absent as Fit, Absent as Import, Absent as Measure, Absent as Upload,
+    Absent as Emulate, Absent as Fit, Absent as Import, Absent as Measure, Absent as Replay,
+    Absent as Upload,
 };
 pub(crate) use advise::{Advise, Goal};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -28,7 +29,7 @@ use document::FileError;
 use experiment::Experiment;
 pub(crate) use figures::Format;
 #[cfg(feature = "testbed")]
-pub(crate) use real_time::{Emulate, Fit, Import, Measure, RealTimeArgs};
+pub(crate) use real_time::{Emulate, Fit, Import, Measure, RealTimeArgs, Replay};
 #[cfg(feature = "server")]
 pub(crate) use serve::Serve;
 use std::num::NonZeroUsize;
@@ -82,6 +83,8 @@ pub(crate) enum Command {
     Emulate(Emulate),
     /// Measure real browsers that call each other across an experiment's network
     Measure(Measure),
+    /// Replay the feedback of a recorded call through a controller
+    Replay(Replay),
     /// Change the network of a running emulation
     Control(Control),
     /// Print the queues of an experiment as tc commands for a real gateway

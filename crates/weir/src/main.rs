@@ -41,6 +41,7 @@ fn main() -> ExitCode {
         Command::Import(args) => commands::import::run(&args),
         Command::Emulate(args) => commands::emulate::run(&args),
         Command::Measure(args) => commands::measure::run(&args),
+        Command::Replay(args) => commands::replay::run(&args),
         Command::Control(args) => commands::control::run(&args),
         Command::Tc(args) => commands::tc::run(&args),
         Command::Upload(args) => commands::upload::run(&args),

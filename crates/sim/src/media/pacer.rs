@@ -1,6 +1,6 @@
-//! The pacer. Groups of packets leave once per burst time, as many as the pacing rate permits
-//! (draft-ietf-rmcat-gcc-02 § 4; Guerrero Viveros 2019 § 2.2.1). Probe clusters leave at their own
-//! rate. While nothing waits, padding fills what media leave of the padding rate (libwebrtc
+//! The pacer. Groups of packets leave, as many as the pacing rate permits
+//! (draft-ietf-rmcat-gcc-02 § 4; Guerrero Viveros 2019 § 2.2.1). [`Grouping`] says when a group
+//! leaves. Probe clusters leave at their own rate. While nothing waits, padding fills what media leave of the padding rate (libwebrtc
 //! `modules/pacing/pacing_controller.cc`).
 
 use cc::ProbeCluster;
@@ -12,14 +12,27 @@ const QUEUE_TIME_LIMIT: Duration = Duration::from_secs(2);
 /// A group of packets is not larger than this, whatever the burst time (libwebrtc
 /// `modules/pacing/pacing_controller.h`, `kMaxBurstSize`).
 const MAX_BURST: Bytes = Bytes::new(63_000);
-/// The debt of the padding is at most this long at the padding rate (libwebrtc
+/// The debts of media and of padding are at most this long at their rates (libwebrtc
 /// `modules/pacing/pacing_controller.cc`, `kMaxDebtInTime`).
-const MAX_PADDING_DEBT: Duration = Duration::from_millis(500);
+const MAX_DEBT: Duration = Duration::from_millis(500);
+
+/// When a group of packets may leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grouping {
+    /// At the next multiple of the burst time at which there is budget (older libwebrtc,
+    /// `modules/pacing/paced_sender.cc`).
+    Grid,
+    /// When everything that was sent before is paid at the pacing rate; then packets leave until
+    /// the debt is the burst time long (libwebrtc `modules/pacing/pacing_controller.cc`,
+    /// NextSendTime).
+    Paid,
+}
 
 /// Decides when the next packet may leave; the sender decides which packet.
 ///
 /// The budget is in 10⁻⁹ bit, the product of bit/s and nanoseconds, so that nothing is rounded.
 pub struct Pacer {
+    grouping: Grouping,
     burst: Duration,
     rate: Bitrate,
     budget: i128,
@@ -59,12 +72,20 @@ pub enum Grant {
 }
 
 impl Pacer {
-    /// A pacer with one group per `burst`. Nothing leaves before [`Self::set_rate`] is called.
+    /// A pacer with groups of `burst`. Nothing leaves before [`Self::set_rate`] is called.
     #[must_use]
-    pub fn new(burst: Duration) -> Self {
-        let (rate, last) = (Bitrate::ZERO, Time::ZERO);
-        let padding = Padding::default();
-        Self { burst, rate, budget: 0, last, next: None, probe: None, newest_probe: 0, padding }
+    pub fn new(grouping: Grouping, burst: Duration) -> Self {
+        Self {
+            grouping,
+            burst,
+            rate: Bitrate::ZERO,
+            budget: 0,
+            last: Time::ZERO,
+            next: None,
+            probe: None,
+            newest_probe: 0,
+            padding: Padding::default(),
+        }
     }
 
     /// Sets the rate up to which padding fills from now on; zero for no padding.
@@ -136,7 +157,7 @@ impl Pacer {
         }
         if self.next.is_some_and(|next| next <= now) {
             self.accrue(now);
-            if self.budget > 0 {
+            if self.may_send() {
                 return Some(Grant::Media);
             }
             self.schedule(now, queued);
@@ -164,7 +185,13 @@ impl Pacer {
     /// An unpaced packet left that counts against the budget: audio (libwebrtc
     /// `modules/pacing/pacing_controller.cc`, `account_for_audio_`).
     pub fn charge(&mut self, now: Time, size: Bytes) {
+        if self.grouping == Grouping::Paid {
+            self.accrue(now);
+        }
         self.budget -= scaled(size);
+        if self.grouping == Grouping::Paid {
+            self.budget = self.budget.max(-product(self.rate, MAX_DEBT));
+        }
         self.padding.charge(now, size);
     }
 
@@ -173,8 +200,7 @@ impl Pacer {
         if self.padding.rate == Bitrate::ZERO || self.rate == Bitrate::ZERO {
             return None;
         }
-        let media =
-            self.last + time_to_pay(product(self.rate, self.burst()) - self.budget, self.rate);
+        let media = self.last + time_to_pay(self.most() - self.budget, self.rate);
         Some(media.max(self.padding.paid()))
     }
 
@@ -186,24 +212,45 @@ impl Pacer {
         self.rate.time_to_send(MAX_BURST).unwrap_or(self.burst).min(self.burst)
     }
 
-    /// Adds the budget of the time since the last group, at most one burst: idle time is not
-    /// accumulated.
+    /// The greatest budget: idle time is not accumulated.
+    fn most(&self) -> i128 {
+        match self.grouping {
+            Grouping::Grid => product(self.rate, self.burst()).max(1),
+            Grouping::Paid => 0,
+        }
+    }
+
+    /// Whether the budget, which is a debt if negative, permits another packet.
+    fn may_send(&self) -> bool {
+        match self.grouping {
+            Grouping::Grid => self.budget > 0,
+            Grouping::Paid => -self.budget < product(self.rate, self.burst()),
+        }
+    }
+
+    /// Adds the budget of the time since the last group.
     fn accrue(&mut self, now: Time) {
         let elapsed = now.saturating_since(self.last);
-        let burst = product(self.rate, self.burst()).max(1);
-        self.budget = (self.budget + product(self.rate, elapsed)).min(burst);
+        self.budget = (self.budget + product(self.rate, elapsed)).min(self.most());
         self.last = now;
     }
 
-    /// The first multiple of the burst time at which the budget is positive.
+    /// Sets the time at which the next group may leave.
     fn schedule(&mut self, now: Time, queued: Bytes) {
         let drain = queued.per(QUEUE_TIME_LIMIT).unwrap_or(Bitrate::ZERO);
         self.rate = self.rate.max(drain);
         let burst = self.burst();
         let burst_budget = product(self.rate, burst);
         self.next = (burst_budget > 0).then(|| {
-            let bursts = if self.budget > 0 { 0 } else { -self.budget / burst_budget + 1 };
-            (self.last + burst * u64::try_from(bursts).unwrap_or(u64::MAX)).max(now)
+            let wait = match self.grouping {
+                _ if self.may_send() => Duration::ZERO,
+                Grouping::Grid => {
+                    let bursts = -self.budget / burst_budget + 1;
+                    burst * u64::try_from(bursts).unwrap_or(u64::MAX)
+                }
+                Grouping::Paid => time_to_pay(-self.budget, self.rate),
+            };
+            (self.last + wait).max(now)
         });
     }
 }
@@ -213,7 +260,7 @@ impl Padding {
     fn charge(&mut self, now: Time, size: Bytes) {
         if self.rate > Bitrate::ZERO {
             self.pay(now);
-            self.debt = (self.debt + scaled(size)).min(product(self.rate, MAX_PADDING_DEBT));
+            self.debt = (self.debt + scaled(size)).min(product(self.rate, MAX_DEBT));
         }
     }
 
@@ -264,7 +311,7 @@ mod tests {
 
     #[test]
     fn the_long_run_rate_is_exact() {
-        let mut pacer = Pacer::new(Duration::from_millis(5));
+        let mut pacer = Pacer::new(Grouping::Grid, Duration::from_millis(5));
         pacer.set_rate(Time::ZERO, Bitrate::from_kbps(1000), Bytes::ZERO);
         let times = drain(&mut pacer, Time::from_secs(1), 101, Bytes::new(1250));
         assert_eq!(times.len(), 101);
@@ -277,7 +324,7 @@ mod tests {
 
     #[test]
     fn groups_leave_on_the_burst_grid() {
-        let mut pacer = Pacer::new(Duration::from_millis(5));
+        let mut pacer = Pacer::new(Grouping::Grid, Duration::from_millis(5));
         pacer.set_rate(Time::ZERO, Bitrate::from_mbps(4), Bytes::ZERO);
         let times = drain(&mut pacer, Time::from_secs(1), 20, Bytes::new(1250));
         // 5 ms at 4 Mbit/s are 2500 B: two packets per group.
@@ -287,8 +334,36 @@ mod tests {
     }
 
     #[test]
+    fn a_group_leaves_when_the_group_before_is_paid() {
+        let mut pacer = Pacer::new(Grouping::Paid, Duration::from_millis(40));
+        pacer.set_rate(Time::ZERO, Bitrate::from_kbps(48), Bytes::ZERO);
+        let times = drain(&mut pacer, Time::ZERO, 6, Bytes::new(210));
+        // 40 ms at 48 kbit/s are 240 B: a second packet leaves with the first; both take 70 ms.
+        let expected = [0, 0, 70, 70, 140, 140].map(Time::from_millis);
+        assert_eq!(times, expected);
+        // A packet longer than the burst leaves alone.
+        let mut pacer = Pacer::new(Grouping::Paid, Duration::from_millis(40));
+        pacer.set_rate(Time::ZERO, Bitrate::from_kbps(48), Bytes::ZERO);
+        let times = drain(&mut pacer, Time::ZERO, 3, Bytes::new(300));
+        assert_eq!(times, [0, 50, 100].map(Time::from_millis));
+    }
+
+    #[test]
+    fn a_debt_is_at_most_half_a_second_and_follows_the_rate() {
+        let mut pacer = Pacer::new(Grouping::Paid, Duration::from_millis(40));
+        let now = Time::from_secs(1);
+        pacer.set_rate(now, Bitrate::from_kbps(80), Bytes::ZERO);
+        pacer.charge(now, Bytes::new(50_000));
+        let size = Bytes::new(1000);
+        assert_eq!(pacer.grant(now, false, false, size), None);
+        assert_eq!(pacer.next_wake(false, false), Some(Time::from_millis(1_500)));
+        pacer.set_rate(now, Bitrate::from_kbps(800), size);
+        assert_eq!(pacer.next_wake(false, false), Some(Time::from_millis(1_050)));
+    }
+
+    #[test]
     fn a_rate_of_zero_sends_nothing_and_resumes() {
-        let mut pacer = Pacer::new(Duration::from_millis(5));
+        let mut pacer = Pacer::new(Grouping::Grid, Duration::from_millis(5));
         let queued = Bytes::ZERO;
         pacer.wake(Time::ZERO, queued);
         assert_eq!(pacer.next_wake(false, false), None);
@@ -298,7 +373,7 @@ mod tests {
 
     #[test]
     fn a_group_is_limited_at_high_rates() {
-        let mut pacer = Pacer::new(Duration::from_millis(40));
+        let mut pacer = Pacer::new(Grouping::Grid, Duration::from_millis(40));
         pacer.set_rate(Time::ZERO, Bitrate::from_mbps(50), Bytes::ZERO);
         let times = drain(&mut pacer, Time::from_secs(1), 500, Bytes::new(1250));
         let first = times.iter().filter(|at| **at == times[0]).count();
@@ -309,7 +384,7 @@ mod tests {
 
     #[test]
     fn padding_fills_what_media_leave_of_its_rate() {
-        let mut pacer = Pacer::new(Duration::from_millis(5));
+        let mut pacer = Pacer::new(Grouping::Grid, Duration::from_millis(5));
         pacer.set_rate(Time::ZERO, Bitrate::from_mbps(4), Bytes::ZERO);
         assert_eq!(pacer.next_wake(true, true), None, "without a padding rate there is none");
         pacer.set_padding_rate(Time::ZERO, Bitrate::from_mbps(1));
@@ -336,7 +411,7 @@ mod tests {
 
     #[test]
     fn a_probe_leaves_at_its_own_rate() {
-        let mut pacer = Pacer::new(Duration::from_millis(5));
+        let mut pacer = Pacer::new(Grouping::Grid, Duration::from_millis(5));
         pacer.set_rate(Time::ZERO, Bitrate::from_kbps(100), Bytes::ZERO);
         let rate = Bitrate::from_mbps(2);
         pacer.start_probe(

@@ -7,7 +7,7 @@ use super::fec::{FecEncoder, Parity};
 use super::frame_buffer::Counted;
 use super::history::History;
 use super::media_timeout::MediaTimeout;
-use super::pacer::{Grant, Pacer};
+use super::pacer::{Grant, Grouping, Pacer};
 use super::packetizer::{MAX_PACKET, Packetizer, Part};
 use super::protection::ProtectionShare;
 use super::report_timer::ReportTimer;
@@ -240,7 +240,10 @@ impl VideoSender {
     ) -> Self {
         let (start, allocation) = (call.start, Allocation::new(call, config));
         controller.on_allocation(start, allocation.limits());
-        let burst = config.burst_time.or(controller.pacing_burst()).unwrap_or(BURST_TIME);
+        let (grouping, burst) = match (config.burst_time, controller.pacing_burst()) {
+            (None, Some(burst)) => (Grouping::Paid, burst),
+            (burst, _) => (Grouping::Grid, burst.unwrap_or(BURST_TIME)),
+        };
         let target = allocation.video_payload(controller.decision().target_rate);
         let mut sender = Self {
             sources,
@@ -258,7 +261,7 @@ impl VideoSender {
                 target,
             ),
             controller,
-            pacer: Pacer::new(burst),
+            pacer: Pacer::new(grouping, burst),
             packetizer: Packetizer::default(),
             resend: VecDeque::new(),
             history: History::default(),

@@ -3,6 +3,7 @@
 use super::active_call::{ActiveCall, CallError};
 use super::browser::{Browser, BrowserError, Launch};
 use super::error::{BrowserLog, MeasureError};
+use super::event_logs::EventLogs;
 use super::machine::{self, MachineSampler};
 use super::media::Media;
 use super::native::{NativePeerSpec, NativePeers};
@@ -12,7 +13,7 @@ use super::relay::{self, Relays};
 use super::sfu::ForwardingUnits;
 use crate::emulate::{CallEndpoints, CallRecords};
 use emulator::Testbed;
-use experiment::Endpoint;
+use experiment::{Browser as BrowserKind, Endpoint};
 use net::HostId;
 use server::signalling::{CallRole, Options, Server};
 use sim::Scenario;
@@ -48,14 +49,21 @@ pub(super) struct MeasuredCalls<'a> {
     forwarding_units: ForwardingUnits,
     calls: Vec<ActiveCall>,
     machine: Option<MachineSampler>,
+    event_logs: Option<EventLogs>,
     start: f64,
     last_check: Time,
     notes: Notes,
 }
 
 impl<'a> MeasuredCalls<'a> {
-    pub(super) fn new(plan: Plan, scenario: &'a Scenario, media: Vec<Option<Media>>) -> Self {
+    pub(super) fn new(
+        plan: Plan,
+        scenario: &'a Scenario,
+        media: Vec<Option<Media>>,
+        event_logs: Option<EventLogs>,
+    ) -> Self {
         Self {
+            event_logs,
             plan,
             scenario,
             media,
@@ -118,8 +126,13 @@ impl<'a> MeasuredCalls<'a> {
         pages: &[(HostId, u16, String)],
         cancel: &AtomicBool,
     ) -> Result<(), MeasureError> {
+        let event_logs = self.event_logs.as_ref();
         let launch = |browser_host: &BrowserHost, media: Option<&Media>| {
             let host = testbed.host(browser_host.host);
+            let logs = event_logs
+                .filter(|_| browser_host.browser == BrowserKind::Chromium)
+                .map(|logs| logs.folder_of(&browser_host.name))
+                .transpose()?;
             let named = |error: BrowserError| MeasureError::Browser {
                 host: browser_host.name.clone(),
                 error,
@@ -128,6 +141,7 @@ impl<'a> MeasuredCalls<'a> {
                 kind: browser_host.browser,
                 host,
                 media,
+                event_logs: logs.as_deref(),
                 ipv6: false,
                 cancel,
             })
@@ -316,6 +330,10 @@ impl CallEndpoints for MeasuredCalls<'_> {
             if let Some(media) = media {
                 self.notes.media(&browser_host.name, media);
             }
+        }
+        if let Some(logs) = self.event_logs.take() {
+            let hosts = self.scenario.network.hosts.iter().map(|host| &*host.name);
+            records.warnings.extend(logs.collect(hosts));
         }
         records.notes = self.notes.take();
         if let Some(sampler) = self.machine.take() {

@@ -9,6 +9,7 @@ use crate::emulate::EmulationError;
 use emulator::EmulatorError;
 use server::signalling::RoomError;
 use std::io;
+use std::path::PathBuf;
 
 /// Why a measured run failed.
 #[derive(Debug, thiserror::Error)]
@@ -30,6 +31,14 @@ pub enum MeasureError {
         host: String,
         /// Why.
         error: BrowserError,
+    },
+    /// The folder for the event logs of the browsers cannot be created.
+    #[error("{}: cannot create the folder for event logs: {error}", .path.display())]
+    EventLogs {
+        /// The folder.
+        path: PathBuf,
+        /// What the system answered.
+        error: io::Error,
     },
     /// The thread that launches a browser panicked.
     #[error("internal error (the launch of a browser panicked); please report it")]

@@ -10,6 +10,7 @@ mod active_call;
 pub mod browser;
 mod calls;
 mod error;
+mod event_logs;
 mod feedback;
 pub mod internals;
 mod leftovers;
@@ -35,6 +36,7 @@ use calls::MeasuredCalls;
 use experiment::{Browser, Cell};
 use media::Cache;
 use plan::Plan;
+use std::path::Path;
 use units::Seed;
 
 /// The options of a measurement.
@@ -44,6 +46,9 @@ pub struct Measurement<'a> {
     pub cache: &'a Cache,
     /// Called with the name of each file before ffmpeg makes it.
     pub making: &'a (dyn Fn(&str) + Sync),
+    /// The folder for the logs that Chromium itself writes: `HOST.rtclog`, and `HOST-2.rtclog` and
+    /// so on for further peer connections.
+    pub event_logs: Option<&'a Path>,
 }
 
 impl Measurement<'_> {
@@ -68,7 +73,8 @@ impl Measurement<'_> {
         };
         let media =
             plan.browser_hosts.iter().map(make).collect::<Result<Vec<_>, media::MediaError>>()?;
-        let mut calls = MeasuredCalls::new(plan, &scenario, media);
+        let logs = self.event_logs.map(event_logs::EventLogs::create).transpose()?;
+        let mut calls = MeasuredCalls::new(plan, &scenario, media, logs);
         emulation.run_with(cell, seed, &mut calls)
     }
 }

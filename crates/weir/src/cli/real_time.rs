@@ -69,6 +69,7 @@ Examples:
   weir measure jansen-2016/limited-bandwidth --quick             one minute per cell, with Chromium
   weir measure jansen-2016/limited-bandwidth --endpoint client2=firefox
   weir measure janczukowicz-2017/adsl-ct --cell 'config=FQ Codel' --quick --compare
+  weir measure my-experiment.toml --event-log logs && weir replay logs/alice.rtclog
   weir measure my-experiment.toml --store runs.sqlite && weir report --from runs.sqlite -o report.html
 
 Needs root, Chromium with its driver, or Firefox with geckodriver, and ffmpeg: 'weir doctor' looks for them.
@@ -81,6 +82,10 @@ pub(crate) struct Measure {
     /// controller), rtc or str0m (with their own); repeatable
     #[arg(long, alias = "browser", value_name = "[HOST=]ENDPOINT")]
     pub(crate) endpoint: Vec<String>,
+    /// Keep the event log that each Chromium writes of its calls, as DIR/HOST.rtclog for 'weir
+    /// replay'; with several runs, in one folder per run
+    #[arg(long, value_name = "DIR")]
+    pub(crate) event_log: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) real_time: RealTimeArgs,
 }
@@ -100,6 +105,33 @@ pub(crate) struct Import {
     /// The name of the experiment in the store [default: the file's name]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  weir replay alice.rtclog                                  is the recorded estimate that of today's libwebrtc?
+  weir replay alice.rtclog --controller gcc:libwebrtc --set 'trend.window=40' -o replay.html
+  weir replay alice.rtclog --json | tail -1                 the summary
+
+The packets stay those of the recording: a replayed controller cannot change what happens to them.
+Exit code: 0; 2 for bad input. What is readable of a damaged log is replayed.")]
+pub(crate) struct Replay {
+    /// An RtcEventLog of the endpoint that sends ('weir measure --event-log', chrome://webrtc-internals)
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// The controller, which decides at the sender (see 'weir list --controllers')
+    #[arg(long, value_name = "NAME", default_value = "gcc:libwebrtc")]
+    pub(crate) controller: String,
+    /// Change a setting of the controller, or start_rate, min_rate or max_rate; repeatable
+    #[arg(long, value_name = "KEY=VALUE", value_parser = key_value)]
+    pub(crate) set: Vec<(String, String)>,
+    /// Write the recorded and the replayed values as one HTML file
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// One JSON object per feedback message, then one with the summary
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Args, Debug)]

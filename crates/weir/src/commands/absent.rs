@@ -6,6 +6,6 @@ use std::process::ExitCode;
 
 pub(crate) fn run(_: &Absent) -> Result<ExitCode, Failure> {
     Err(Failure::new(
-        "this build can only simulate; 'make build' adds emulate, measure, upload, import, fit and serve",
+        "this build can only simulate; 'make build' adds emulate, measure, upload, import, replay, fit and serve",
     ))
 }

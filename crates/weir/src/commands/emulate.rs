@@ -17,7 +17,7 @@ pub(crate) fn run(args: &Emulate) -> Result<ExitCode, Failure> {
         word: "emulated",
         foreground,
         background: &args.run,
-        make: &|emulation, cell, seed| Ok(emulation.run(cell, seed)?),
+        make: &|emulation, cell, seed, _| Ok(emulation.run(cell, seed)?),
         simulate: &|cell, seed, cancel| {
             // The emulation omits them too.
             let mut scenario = cell.scenario(seed);

@@ -27,13 +27,18 @@ pub(crate) fn run(args: &Measure) -> Result<ExitCode, Failure> {
             eprint(what);
         }
     };
-    let measurement = Measurement { cache: &cache, making: &making };
+    let event_log = args.event_log.as_deref();
     let kind = RunMode {
         mode: Mode::Measured,
         word: "measured",
         foreground: None,
         background: &[],
-        make: &|emulation, cell, seed| Ok(measurement.run(emulation, cell, seed)?),
+        make: &|emulation, cell, seed, folder| {
+            let event_logs = event_log.map(folder);
+            let event_logs = event_logs.as_deref();
+            let measurement = Measurement { cache: &cache, making: &making, event_logs };
+            Ok(measurement.run(emulation, cell, seed)?)
+        },
         simulate: &|cell, seed, cancel| simulate(&today.cells()[cell.index].scenario(seed), cancel),
         goes_on: true,
     };

@@ -19,6 +19,8 @@ pub(crate) mod man;
 pub(crate) mod measure;
 #[cfg(feature = "testbed")]
 mod real_time;
+#[cfg(feature = "testbed")]
+pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod schema;
@@ -34,7 +36,8 @@ pub(crate) mod verify;
 pub(crate) use absent as serve;
 #[cfg(not(feature = "testbed"))]
 pub(crate) use {
-    absent as emulate, absent as fit, absent as import, absent as measure, absent as upload,
+    absent as emulate, absent as fit, absent as import, absent as measure, absent as replay,
+    absent as upload,
 };
 
 use crate::failure::Failure;

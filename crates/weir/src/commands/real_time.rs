@@ -30,8 +30,14 @@ use units::Seed;
 /// The links whose rates the progress shows at most: they share one line.
 const MAX_LINKS: usize = 3;
 
-/// Makes one run of a cell in real time.
-type MakeRun<'a> = &'a dyn Fn(&Emulation<'_>, &Cell, Seed) -> Result<Emulated, Box<dyn Error>>;
+/// Makes one run of a cell in real time. The last argument turns the folder of an option into the
+/// folder of the run.
+type MakeRun<'a> = &'a dyn Fn(
+    &Emulation<'_>,
+    &Cell,
+    Seed,
+    &dyn Fn(&Path) -> PathBuf,
+) -> Result<Emulated, Box<dyn Error>>;
 
 /// What differs between the commands that run in real time.
 pub(crate) struct RunMode<'a> {
@@ -255,7 +261,8 @@ impl Session<'_> {
                 progress.show_with(whole(since), length, &shown.join("; "));
             },
         };
-        let made = (self.kind.make)(&emulation, cell, job.seed);
+        let folder = |top: &Path| self.folder(top, job);
+        let made = (self.kind.make)(&emulation, cell, job.seed, &folder);
         progress.finish();
         made.map_err(|error| {
             if self.kind.goes_on { Failure::Broken(error.to_string()) } else { Failure::new(error) }

@@ -15,7 +15,8 @@ use super::probe_estimator::ProbeEstimator;
 use super::rounding::bytes_in;
 use super::send_side::SendSide;
 use crate::{
-    Allocation, ControllerConfig, Decision, Feedback, PacketResult, SentPacket, SignalSink,
+    Allocation, ControllerConfig, Decision, Feedback, PacketResult, ProbeCluster, SentPacket,
+    SignalSink,
 };
 use units::{Bitrate, Duration, Time};
 
@@ -57,10 +58,12 @@ pub(super) struct LibwebrtcSender {
     /// Pacing and padding rate, as last told.
     pub(super) pacer: (Bitrate, Bitrate),
     probe_rate: Option<Bitrate>,
+    /// Whether the clusters are those of a recording, so that the own ones are not sent.
+    replays_probes: bool,
     processed: Option<Time>,
     /// Every cluster that was requested.
     #[cfg(test)]
-    pub(super) requested: Vec<crate::ProbeCluster>,
+    pub(super) requested: Vec<ProbeCluster>,
 }
 
 impl LibwebrtcSender {
@@ -90,6 +93,7 @@ impl LibwebrtcSender {
             },
             pacer: (Bitrate::ZERO, Bitrate::ZERO),
             probe_rate: None,
+            replays_probes: false,
             processed: None,
             #[cfg(test)]
             requested: Vec::new(),
@@ -283,7 +287,9 @@ impl LibwebrtcSender {
     /// Passes new clusters to the probe estimator, before the probe controller creates more.
     fn register_probes(&mut self) {
         for cluster in self.probes.take_fresh().into_iter().flatten() {
-            self.estimator.expect(cluster);
+            if !self.replays_probes {
+                self.estimator.expect(cluster);
+            }
             #[cfg(test)]
             self.requested.push(cluster);
         }
@@ -369,6 +375,11 @@ impl crate::Sender for LibwebrtcSender {
             self.send_side.set_bounds(min, max);
             self.tell_pacer();
         }
+    }
+
+    fn on_probe_cluster(&mut self, cluster: &ProbeCluster) {
+        self.replays_probes = true;
+        self.estimator.expect(*cluster);
     }
 
     fn on_route_change(&mut self, now: Time, start: Bitrate) {

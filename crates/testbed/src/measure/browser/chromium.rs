@@ -48,11 +48,13 @@ const FLAGS: [&str; 21] = [
 /// Chromium refuses to run as root in its sandbox.
 const AS_ROOT: &str = "--no-sandbox";
 
-/// The capabilities of a session.
+/// The capabilities of a session. Chromium writes a log of each peer connection into the folder
+/// `event_logs`, which must exist.
 pub(super) fn capabilities(
     binary: &Path,
     home: &Path,
     camera: Option<Camera<'_>>,
+    event_logs: Option<&Path>,
 ) -> WebDriverResult<Capabilities> {
     let mut wanted = DesiredCapabilities::chrome();
     wanted.set_binary(&binary.to_string_lossy())?;
@@ -66,6 +68,9 @@ pub(super) fn capabilities(
     if let Some(camera) = camera {
         wanted.add_arg(&format!("--use-file-for-fake-video-capture={}", camera.video.display()))?;
         wanted.add_arg(&format!("--use-file-for-fake-audio-capture={}", camera.audio.display()))?;
+    }
+    if let Some(folder) = event_logs {
+        wanted.add_arg(&format!("--webrtc-event-logging={}", folder.display()))?;
     }
     // An empty page at the start: the default page takes half a second of processor time.
     let empty = json!({ "session": { "restore_on_startup": 4, "startup_urls": ["about:blank"] } });

@@ -73,6 +73,8 @@ pub struct Launch<'a> {
     pub host: &'a Host,
     /// The files for Chromium's camera and microphone. `None`: the browser's own fake devices.
     pub media: Option<&'a Media>,
+    /// The folder for Chromium's own logs of its peer connections. Firefox has no such logs.
+    pub event_logs: Option<&'a Path>,
     /// Whether the host keeps its IPv6 address. With both, browsers call over IPv6 (RFC 8421,
     /// section 4), whose headers are 20 bytes longer than those that the simulator counts.
     pub ipv6: bool,
@@ -260,7 +262,7 @@ fn capabilities(
     match launch.kind {
         BrowserKind::Chromium => {
             let camera = launch.media.map(|media| Camera { video: &media.y4m, audio: &media.wav });
-            chromium::capabilities(&programs.browser, driver.home(), camera)
+            chromium::capabilities(&programs.browser, driver.home(), camera, launch.event_logs)
         }
         BrowserKind::Firefox => firefox::capabilities(&programs.browser),
     }
