@@ -4,7 +4,7 @@
 CARGO ?= cargo
 WEIR = target/release/weir
 
-.PHONY: demo simulator test lint unit attack fuzz bench build deps clean
+.PHONY: demo dev package simulator test lint unit attack fuzz bench build deps clean
 
 demo: simulator ## The claims of one paper with progress, a table, and a report in one HTML file.
 	$(WEIR) verify carlucci-2017 --report weir-report.html; status=$$?; \
@@ -20,6 +20,12 @@ simulator:
 
 build: ## The whole program, with browsers and servers.
 	$(CARGO) build --release --locked --package weir
+
+dev: ## The simulator after a change of the code, in seconds: target/work/weir.
+	$(CARGO) build --profile work --locked --package weir --no-default-features
+
+package: ## A Debian package, an image, an installation and the crates, each one tried.
+	./scripts/package
 
 test: deps lint unit attack fuzz ## Everything that CI checks.
 

@@ -52,6 +52,20 @@ pub struct SentPacket {
     pub probe: Option<u32>,
 }
 
+/// The ECN field of an IP packet (RFC 3168 § 5, RFC 9331).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ecn {
+    /// 00: not ECN-capable.
+    #[default]
+    NotEct,
+    /// 01: ECN-capable; L4S.
+    Ect1,
+    /// 10: ECN-capable.
+    Ect0,
+    /// 11: congestion experienced.
+    Ce,
+}
+
 /// A sent packet and the feedback about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketResult {
@@ -59,6 +73,18 @@ pub struct PacketResult {
     pub packet: SentPacket,
     /// Arrival time, receiver's clock; `None` if the packet was reported lost.
     pub arrival: Option<Time>,
+    /// The ECN field with which the packet arrived (RFC 8888); [`Ecn::NotEct`] if the packet is
+    /// lost or the feedback carries no ECN (transport-wide feedback).
+    pub ecn: Ecn,
+}
+
+/// A frame that the encoder added to the pacer's queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MediaFrame {
+    /// The RTP payload of the frame.
+    pub size: Bytes,
+    /// The RTP payload in the pacer's queue, with the frame.
+    pub queued: Bytes,
 }
 
 /// Feedback to a sender, as decoded from one RTCP packet.
@@ -173,6 +199,8 @@ pub struct ArrivedPacket {
     /// The probe cluster that the packet belongs to. A real receiver detects clusters by the
     /// spacing of abs-send-time; here the endpoint passes the cluster.
     pub probe: Option<u32>,
+    /// The ECN field with which the packet arrived; [`Ecn::NotEct`] if the endpoint does not know.
+    pub ecn: Ecn,
 }
 
 /// A function that receives the internal signals of a controller: name and value.
@@ -190,6 +218,8 @@ pub trait Sender: Send {
     fn next_timeout(&self) -> Option<Time>;
     /// The current decision. Endpoints ask after every call above, so this is cheap.
     fn decision(&self) -> Decision;
+    /// The encoder added a frame to the pacer's queue. A controller may ignore it.
+    fn on_frame(&mut self, _now: Time, _frame: &MediaFrame) {}
     /// The rates that the streams can use have changed. A controller may ignore them.
     fn on_allocation(&mut self, _now: Time, _allocation: Allocation) {}
     /// The packets take another route through the network; the estimate starts again at `start`.
@@ -203,6 +233,15 @@ pub trait Sender: Send {
     /// decides.
     fn pacing_burst(&self) -> Option<Duration> {
         None
+    }
+    /// How many bytes may leave now, whatever the pacing rate, because the congestion window limits
+    /// the bytes in flight. A packet that is larger waits. `None`: no limit.
+    fn send_window(&self) -> Option<Bytes> {
+        None
+    }
+    /// The ECN field of the media packets that leave.
+    fn ecn(&self) -> Ecn {
+        Ecn::NotEct
     }
     /// The share of the frames, 0 to 1, that the encoder should drop because too much data are on
     /// their way.

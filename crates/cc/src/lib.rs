@@ -14,6 +14,10 @@
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod api;
 mod profile;
 mod registry;
@@ -22,6 +26,9 @@ mod setting;
 pub mod fixed;
 pub mod gcc;
 pub mod kilinc_andersson;
+pub mod nada;
+pub mod scream_v1;
+pub mod scream_v2;
 
 pub use api::*;
 pub use gcc::Improvement;

@@ -9,7 +9,8 @@ use crate::profile::{
 /// Checks whether a profile can have an improvement: (part after the colon, improvement).
 type Improve = fn(&str, &str) -> Result<(), ImprovementError>;
 
-/// A family of controllers. The functions take the part of the profile name after the colon.
+/// A family of controllers. The functions take the part of the profile name after the colon, or
+/// from the `@` on.
 struct Family {
     name: &'static str,
     build: fn(&str, &ControllerConfig) -> Result<Controllers, BuildError>,
@@ -35,6 +36,27 @@ const FAMILIES: &[Family] = &[
         build: crate::kilinc_andersson::build,
         profiles: crate::kilinc_andersson::profiles,
         settings: crate::kilinc_andersson::settings,
+        improve: None,
+    },
+    Family {
+        name: "nada",
+        build: crate::nada::build,
+        profiles: crate::nada::profiles,
+        settings: crate::nada::settings,
+        improve: None,
+    },
+    Family {
+        name: "scream-v1",
+        build: crate::scream_v1::build,
+        profiles: crate::scream_v1::profiles,
+        settings: crate::scream_v1::settings,
+        improve: None,
+    },
+    Family {
+        name: "scream-v2",
+        build: crate::scream_v2::build,
+        profiles: crate::scream_v2::profiles,
+        settings: crate::scream_v2::settings,
         improve: None,
     },
     Family {
@@ -103,10 +125,15 @@ pub fn improve(profile: &str, improvement: &str) -> Result<String, ImprovementEr
     Ok(format!("{profile}+{improvement}"))
 }
 
-/// The family of a profile, and the part of the name after the colon.
+/// The family of a profile, and the part of the name after the colon, or from the `@` on.
 fn find(profile: &str) -> Result<(&'static Family, &str), BuildError> {
-    let (family, rest) = profile.split_once(':').unwrap_or((profile, ""));
-    let family = family.split('+').next().unwrap_or_default();
+    let end = profile.find([':', '@', '+']).unwrap_or(profile.len());
+    let (family, rest) = profile.split_at(end);
+    let rest = match rest.strip_prefix(':') {
+        Some(rest) => rest,
+        None if rest.starts_with('@') => rest,
+        None => "",
+    };
     let found = FAMILIES.iter().find(|candidate| candidate.name == family);
     found.map(|family| (family, rest)).ok_or_else(|| with_names(unknown(profile)))
 }

@@ -422,7 +422,7 @@ impl<'a> Simulation<'a> {
                     self.newest_rtt = Some(Duration::from_micros((rtt * 1e3) as u64));
                 }
                 let arrival = one.at.map(|at| time((at * 4.0).floor() / 4.0));
-                PacketResult { packet: one.packet, arrival }
+                PacketResult { packet: one.packet, arrival, ecn: cc::Ecn::NotEct }
             });
             let results = results.collect();
             self.feedback.push_back((ms + ONE_WAY_MS as u64, results));

@@ -5,7 +5,10 @@
 
 mod common;
 
-use cc::{ArrivedPacket, CustomFeedback, Feedback, PacketResult, ReceiverFeedback, SentPacket};
+use cc::{
+    ArrivedPacket, CustomFeedback, Ecn, Feedback, MediaFrame, PacketResult, ReceiverFeedback,
+    SentPacket,
+};
 use common::config;
 use proptest::prelude::*;
 use units::{Bitrate, Bytes, Duration, Time};
@@ -13,7 +16,7 @@ use units::{Bitrate, Bytes, Duration, Time};
 #[derive(Clone, Debug)]
 enum Step {
     Send { count: u8, size: u16, gap_us: u32, probe: bool },
-    Arrive { delay_us: u32, lost: bool },
+    Arrive { delay_us: u32, lost: bool, ecn: Ecn },
     Report { lost: u8, rtt_ms: Option<u16> },
     Remb { kbps: u32 },
     Custom(CustomFeedback),
@@ -24,7 +27,8 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         4 => (1u8..30, 1u16..1500, 0u32..40_000, any::<bool>())
             .prop_map(|(count, size, gap_us, probe)| Step::Send { count, size, gap_us, probe }),
-        6 => (0u32..900_000, prop::bool::weighted(0.1)).prop_map(|(delay_us, lost)| Step::Arrive { delay_us, lost }),
+        6 => (0u32..900_000, prop::bool::weighted(0.1), ecn())
+            .prop_map(|(delay_us, lost, ecn)| Step::Arrive { delay_us, lost, ecn }),
         2 => (any::<u8>(), prop::option::of(any::<u16>())).prop_map(|(lost, rtt_ms)| Step::Report { lost, rtt_ms }),
         1 => any::<u32>().prop_map(|kbps| Step::Remb { kbps }),
         1 => custom().prop_map(Step::Custom),
@@ -32,10 +36,14 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Any custom message: of a known controller (`BWST`, kilinc-andersson) or of an unknown one, of
-/// any length.
+fn ecn() -> impl Strategy<Value = Ecn> {
+    prop::sample::select(vec![Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce])
+}
+
+/// Any custom message: of a known controller (`BWST`, kilinc-andersson; `NADA`) or of an unknown
+/// one, of any length.
 fn custom() -> impl Strategy<Value = CustomFeedback> {
-    let name = prop_oneof![3 => Just(*b"BWST"), 1 => any::<[u8; 4]>()];
+    let name = prop_oneof![3 => Just(*b"BWST"), 3 => Just(*b"NADA"), 1 => any::<[u8; 4]>()];
     let words = prop_oneof![
         3 => prop::collection::vec(any::<[u8; 4]>(), 2),
         1 => prop::collection::vec(any::<[u8; 4]>(), 0..=CustomFeedback::MAX_DATA / 4),
@@ -65,6 +73,9 @@ fn check(config: &cc::ControllerConfig, steps: &[Step]) -> Result<(), TestCaseEr
     for step in steps {
         match *step {
             Step::Send { count, size, gap_us, probe } => {
+                let bytes = Bytes::new(u64::from(count) * u64::from(size));
+                let frame = MediaFrame { size: bytes, queued: bytes * u64::from(1 + count % 3) };
+                controllers.sender.on_frame(now, &frame);
                 for _ in 0..count {
                     now += Duration::from_micros(u64::from(gap_us) / u64::from(count));
                     let probe = controllers
@@ -84,20 +95,26 @@ fn check(config: &cc::ControllerConfig, steps: &[Step]) -> Result<(), TestCaseEr
                     sequence += 1;
                 }
             }
-            Step::Arrive { delay_us, lost } => {
+            Step::Arrive { delay_us, lost, ecn } => {
                 let mut arrival = now;
                 let mut results = Vec::new();
                 for packet in in_flight.drain(..) {
                     arrival += Duration::from_micros(u64::from(delay_us) / 20);
                     let came = (!lost || packet.sequence % 3 > 0).then_some(arrival);
-                    results.push(PacketResult { packet, arrival: came });
+                    results.push(PacketResult { packet, arrival: came, ecn });
                     if let (Some(receiver), Some(arrival)) = (&mut controllers.receiver, came) {
                         let SentPacket { sequence, sent, size, probe } = packet;
                         let rtp_timestamp = sent.as_nanos() / 33_000_000;
-                        receiver.on_packet(
-                            &ArrivedPacket { sequence, sent, arrival, size, rtp_timestamp, probe },
-                            None,
-                        );
+                        let packet = ArrivedPacket {
+                            sequence,
+                            sent,
+                            arrival,
+                            size,
+                            rtp_timestamp,
+                            probe,
+                            ecn,
+                        };
+                        receiver.on_packet(&packet, None);
                         receiver.poll(arrival);
                     }
                 }

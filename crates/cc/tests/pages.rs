@@ -24,7 +24,7 @@ fn page(profile: &Profile) -> String {
     let name =
         if AS_RUN.contains(&profile.name.as_str()) { "gcc-as-run" } else { profile.name.as_str() };
     let own = folder.join(format!("{}.md", name.replace(':', "-")));
-    let family = folder.join(format!("{}.md", profile.name.split(':').next().unwrap()));
+    let family = folder.join(format!("{}.md", profile.name.split([':', '@']).next().unwrap()));
     std::fs::read_to_string(own).or_else(|_| std::fs::read_to_string(family)).unwrap()
 }
 

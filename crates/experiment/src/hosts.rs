@@ -42,7 +42,11 @@ fn host(
     check_name(node.location, &path, name)?;
     let mut table = Reader::new(node, &path)?;
     let access = shared.access(&mut table, files)?;
-    let stack = TcpStack { tsq: table.or("tsq", false)?, gso: table.or("gso", false)? };
+    let stack = TcpStack {
+        tsq: table.or("tsq", false)?,
+        gso: table.or("gso", false)?,
+        whole_segments: table.or("whole_segments", false)?,
+    };
     if stack.tsq && !access.is_limited(Direction::Up) {
         let reason = "tsq limits a queue, but no packet waits for 'up' because it has no rate";
         return Err(table.fault("tsq", reason, "give 'up' a rate, or leave tsq out"));

@@ -48,6 +48,7 @@ prop_compose! {
             probe: None,
             padding: false,
             fec,
+            ecn: net::Ecn::NotEct,
             frame: FramePart::default(),
         }
     }
@@ -70,7 +71,8 @@ prop_compose! {
 
 fn feedback() -> impl Strategy<Value = TransportFeedback> {
     let gaps = prop::collection::vec(proptest::option::weighted(0.9, 0u64..200_000_000), 0..60);
-    (any::<u64>(), any::<u8>(), time(), gaps).prop_map(|(base_sequence, count, first, gaps)| {
+    let message = (any::<u64>(), any::<u8>(), time(), gaps, any::<bool>());
+    message.prop_map(|(base_sequence, count, first, gaps, has_ecn)| {
         let mut at = first;
         let arrivals = gaps.into_iter().map(|gap| {
             at += Duration::from_nanos(gap?);
@@ -81,7 +83,8 @@ fn feedback() -> impl Strategy<Value = TransportFeedback> {
         while arrivals.last().is_some_and(Option::is_none) {
             arrivals.pop();
         }
-        TransportFeedback { base_sequence, count, arrivals }
+        let ecn = if has_ecn { vec![net::Ecn::Ce; arrivals.len()] } else { Vec::new() };
+        TransportFeedback { base_sequence, count, arrivals, ecn, reported: at }
     })
 }
 
@@ -184,6 +187,7 @@ fn a_parity_packet_says_whom_it_protects() {
             probe: None,
             padding: false,
             fec: Some(group),
+            ecn: net::Ecn::NotEct,
             frame: FramePart::default(),
         };
         encode_rtp(&packet).unwrap()[12..].to_vec()

@@ -1,4 +1,5 @@
 use super::{deviation, mean};
+use schemars::JsonSchema;
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -6,10 +7,11 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 const CONFIDENCE: f64 = 0.95;
 
 /// The mean of a metric over runs with its confidence interval.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Estimate {
     /// The mean of the finite values. If there are none, infinite if a value is infinite, else
-    /// not-a-number.
+    /// not-a-number. Infinity and not-a-number are `null` in JSON.
+    #[schemars(with = "Option<f64>")]
     pub mean: f64,
     /// Half the width of the mean's 95 % confidence interval; `None` if fewer than two values are
     /// finite.

@@ -33,16 +33,17 @@ pub use radio::Radio;
 pub use request::{Reduce, Request, matches};
 pub use rescale::{rescaled, scaled, scaled_nanos};
 pub use statistics::{Statistic, deviation, jain_index, mean, percentile};
-pub use summary::{StreamSummary, condensed, lines, summary, usual};
+pub use summary::{LINE_METRICS, StreamSummary, condensed, lines, summarised, summary, usual};
 
 use input::Input;
 pub use input::column;
 pub use rates::whole as rate_series;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt;
 
 /// The unit of a metric.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub enum Unit {
     /// bit/s.
     #[serde(rename = "bit/s")]
@@ -74,7 +75,7 @@ pub enum Unit {
 }
 
 /// The direction in which a metric improves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Better {
     /// A higher value is better.
@@ -86,7 +87,7 @@ pub enum Better {
 }
 
 /// A metric of the registry, as `weir list --metrics` shows it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Metric {
     /// The name, as a claim uses it: `rtt_p95`.
     pub name: String,

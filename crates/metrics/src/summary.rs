@@ -1,4 +1,4 @@
-use super::{Request, Statistic, Unit, mean};
+use super::{Metric, Request, Statistic, Unit, all, mean};
 use sim::Recording;
 use sim::recording::{StreamKind, StreamRecord};
 use std::collections::BTreeMap;
@@ -20,6 +20,23 @@ const AUDIO: [&str; 4] = ["sent_rate", "received_rate", "loss", "frame_delay_p95
 /// The metrics that a summary shows for a TCP flow.
 const TCP: [&str; 6] =
     ["sent_rate", "received_rate", "rtt_median", "rtt_p95", "retransmissions", "completion_time"];
+
+/// The metrics that [`lines`] shows for a line: name, unit, meaning.
+pub const LINE_METRICS: [(&str, Unit, &str); 4] = [
+    ("rate_out", Unit::BitsPerSecond, "Bytes that the line delivered over the duration of the run"),
+    ("queue_delay_mean", Unit::Seconds, "Mean of the queuing delay at the samples"),
+    ("queue_delay_p95", Unit::Seconds, "95th percentile of the queuing delay at the samples"),
+    ("dropped", Unit::Share, "Packets dropped at the line, of all that came to it"),
+];
+
+/// The metrics that [`summary`] shows, in the order of the registry.
+#[must_use]
+pub fn summarised() -> Vec<Metric> {
+    let shown = |metric: &Metric| {
+        [&VIDEO[..], &AUDIO, &TCP].iter().any(|names| names.contains(&metric.name.as_str()))
+    };
+    all().into_iter().filter(shown).collect()
+}
 
 /// The usual metrics of one stream.
 #[derive(Clone, Debug, PartialEq)]
@@ -118,12 +135,14 @@ fn of_line(line: &StreamRecord, recording: &Recording) -> Option<StreamSummary> 
     let is_limited = line.column("rate")?.iter().any(|rate| rate.is_finite());
     let is_used =
         packets > 0.0 && (is_limited || dropped > 0.0 || delays.iter().any(|delay| *delay > 0.0));
-    let values = vec![
-        ("rate_out", Unit::BitsPerSecond, bytes * 8.0 / recording.duration.as_secs_f64()),
-        ("queue_delay_mean", Unit::Seconds, Statistic::Mean.of(delays.clone())),
-        ("queue_delay_p95", Unit::Seconds, Statistic::Percentile(95).of(delays)),
-        ("dropped", Unit::Share, dropped / packets),
+    let values = [
+        bytes * 8.0 / recording.duration.as_secs_f64(),
+        Statistic::Mean.of(delays.clone()),
+        Statistic::Percentile(95).of(delays),
+        dropped / packets,
     ];
+    let named = LINE_METRICS.iter().zip(values);
+    let values = named.map(|((name, unit, _), value)| (*name, *unit, value)).collect();
     is_used.then(|| StreamSummary { stream: line.name.clone(), values })
 }
 

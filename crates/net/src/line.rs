@@ -335,8 +335,8 @@ impl Line {
         self.server.rate(now)
     }
 
-    /// The sojourn time of the oldest packet in the queue, plus that in the shaper; zero if both are
-    /// empty.
+    /// The sojourn time of the oldest packet in the queue, plus that in the shaper; zero if both
+    /// are empty.
     #[must_use]
     pub fn head_sojourn(&self, now: Time) -> Duration {
         let of = |queue: &Queue| {

@@ -143,7 +143,11 @@ impl ControllerState {
             self.report_sent(&packet);
         }
         let arrival = report.arrival.map(|arrival| self.arrivals.next(span(arrival).as_nanos()));
-        self.results.push(PacketResult { packet, arrival: arrival.map(Time::from_nanos) });
+        self.results.push(PacketResult {
+            packet,
+            arrival: arrival.map(Time::from_nanos),
+            ecn: cc::Ecn::NotEct,
+        });
     }
 }
 

@@ -64,7 +64,7 @@ impl<E: BandwidthEstimator> cc::Sender for Estimator<E> {
 }
 
 fn report(clock: Clock, result: &PacketResult) -> PacketReport {
-    let PacketResult { packet, arrival } = result;
+    let PacketResult { packet, arrival, .. } = result;
     // Sequence numbers wrap at 16 bits.
     let wrapped = packet.sequence as u16;
     PacketReport {

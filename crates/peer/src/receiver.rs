@@ -172,6 +172,7 @@ impl MediaReceiver {
             size: Bytes::new(packet.marshal_size() as u64),
             rtp_timestamp: stream.timestamp.next(header.timestamp.into()),
             probe: None,
+            ecn: cc::Ecn::NotEct,
         })
     }
 

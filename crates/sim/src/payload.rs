@@ -2,6 +2,7 @@
 //! for a capture, by the laboratory's export. Their sizes are computed by [`crate::wire`].
 
 use cc::CustomFeedback;
+use net::Ecn;
 use units::{Bitrate, Bytes, Duration, Time};
 
 /// An RTP packet (RFC 3550 § 5.1) with the header extensions that WebRTC negotiates here:
@@ -33,6 +34,9 @@ pub struct Rtp {
     pub padding: bool,
     /// In a parity packet (RFC 5109 § 7.3): the packets that it protects.
     pub fec: Option<FecGroup>,
+    /// The ECN field, in the IP header: on departure what the sender chose, on arrival what the
+    /// network left of it.
+    pub ecn: Ecn,
     /// The frame that the packet is a part of; not on the wire (a real receiver reads the payload
     /// descriptor). An audio packet is a whole frame: only its capture time is used, and its
     /// `count` is 0.
@@ -118,8 +122,9 @@ pub struct ReportBlock {
     pub expected: u64,
 }
 
-/// Transport-wide feedback (draft-holmer-rmcat-transport-wide-cc-extensions-01 § 3.1): arrival
-/// times of consecutive sequence numbers.
+/// Feedback per packet: arrival times of consecutive sequence numbers. Transport-wide feedback
+/// (draft-holmer-rmcat-transport-wide-cc-extensions-01 § 3.1), or if ECN-capable packets arrived
+/// congestion control feedback (RFC 8888).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TransportFeedback {
     /// The first sequence number reported on, unwrapped.
@@ -128,6 +133,10 @@ pub struct TransportFeedback {
     pub count: u8,
     /// Arrival times of base, base + 1, … on the receiver's clock; `None` if not received.
     pub arrivals: Vec<Option<Time>>,
+    /// The ECN field of each packet; empty in transport-wide feedback, which carries none.
+    pub ecn: Vec<Ecn>,
+    /// When the message was made.
+    pub reported: Time,
 }
 
 /// A compound RTCP packet: the parts that are present, in their order on the wire.

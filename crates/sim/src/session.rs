@@ -88,7 +88,9 @@ impl Session {
         out: &mut (impl Outbox + TcpOutbox),
     ) {
         match (self, end, payload) {
-            (Self::Call(leg), End::Receiver, Payload::Rtp(packet)) => leg.on_rtp(now, packet, out),
+            (Self::Call(leg), End::Receiver, Payload::Rtp(packet)) => {
+                leg.on_rtp(now, &Rtp { ecn, ..*packet }, out);
+            }
             (Self::Call(leg), end, Payload::Rtcp(packet)) => leg.on_rtcp(end, now, packet, out),
             (Self::Tcp(flow), End::Receiver, Payload::Tcp(segment)) => {
                 flow.receiver.on_segment(now, segment, ecn, out);

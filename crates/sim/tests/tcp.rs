@@ -237,7 +237,7 @@ fn small_queues_keep_the_host_queue_short_and_lossless() {
             "droptail limit 300ms",
         );
         let mut scenario = scenario(network, 60, vec![flow("up", TcpCongestionControl::Cubic)]);
-        scenario.stacks = vec![TcpStack { tsq, gso }];
+        scenario.stacks = vec![TcpStack { tsq, gso, ..TcpStack::default() }];
         common::run(&scenario)
     };
     let queue = |recording: &Recording| {
@@ -264,7 +264,7 @@ fn a_full_host_queue_reduces_the_window_without_loss() {
     let network =
         network(Some(Bitrate::from_mbps(1)), Duration::from_millis(50), "droptail limit 3000B");
     let mut scenario = scenario(network, 60, vec![flow("up", TcpCongestionControl::Cubic)]);
-    scenario.stacks = vec![TcpStack { tsq: true, gso: true }];
+    scenario.stacks = vec![TcpStack { tsq: true, gso: true, ..TcpStack::default() }];
     let recording = common::run(&scenario);
     assert!(last(&recording, "up.tcp", "localDrops") > 0.0);
     assert_eq!(

@@ -13,10 +13,12 @@ use std::io::{self, Write};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use store::export::{
-    CsvTable, ExportError, Layout, ParquetTable, parameters, to_file, write_csv, write_parquet,
+    CsvTable, ExportError, Layout, MetricRow, MetricTable, ParquetTable, parameters, to_file,
+    write_csv, write_parquet,
 };
 use store::{RunMeta, StoredRun};
 use tempfile::tempdir;
+use units::Duration;
 
 fn stored(index: u32) -> (StoredRun, Recording) {
     let recording = recording(index, 5, 3);
@@ -156,6 +158,96 @@ fn parquet(runs: &[(StoredRun, Recording)]) -> SerializedFileReader<bytes::Bytes
         table.add(run, recording).unwrap();
     }
     SerializedFileReader::new(bytes::Bytes::from(table.finish().unwrap())).unwrap()
+}
+
+#[test]
+fn an_interval_keeps_its_last_value_of_each_quantity_and_all_events() {
+    let (run, recording) = stored(1);
+    let mut table = CsvTable::new(Vec::new(), vec![]).unwrap().every(Some(Duration::from_secs(1)));
+    table.add(&run, &recording).unwrap();
+    let bytes = table.finish().unwrap();
+    let kept = csv::Reader::from_reader(bytes.as_slice()).into_records().map(Result::unwrap);
+    let kept: Vec<(String, String, f64, String, u64)> = kept
+        .map(|row| {
+            let number = |place: usize| row[place].parse::<f64>().unwrap_or(f64::NAN);
+            let text = |place: usize| row[place].to_owned();
+            (text(5), text(6), number(7), text(8), number(9).to_bits())
+        })
+        .collect();
+    let all = expected(&recording);
+    // Intervals are (0 s, 1 s], (1 s, 2 s], …: a value stays unless a later one is in its interval.
+    let is_last = |row: &Value| {
+        let later = |other: &Value| {
+            (&other.0, &other.1, &other.3) == (&row.0, &row.1, &row.3)
+                && other.2 > row.2
+                && other.2.ceil() == row.2.ceil()
+        };
+        row.1 == "event" || !all.iter().any(later)
+    };
+    let last: Vec<Value> = all.iter().filter(|row| is_last(row)).cloned().collect();
+    assert!(last.len() < all.len());
+    assert_eq!(kept, last);
+}
+
+/// The metrics of the video of two runs: the second one lacks the round-trip time, and neither has
+/// the third metric.
+fn metrics(runs: &[(StoredRun, Recording)]) -> MetricTable<'_> {
+    let values = [[1e6, 0.05, f64::NAN], [2e6, f64::NAN, f64::NAN]];
+    let rows = runs.iter().zip(values).map(|((run, _), values)| MetricRow {
+        run,
+        stream: "=call1.video".into(),
+        kind: "video",
+        values: values.to_vec(),
+    });
+    let named = [("received_rate", "bit/s"), ("rtt_p95", "s"), ("share", "1")];
+    MetricTable {
+        keys: parameters(runs.iter().map(|(run, _)| &run.meta)),
+        metrics: named.map(|(name, unit)| (name.to_owned(), unit.to_owned())).to_vec(),
+        rows: rows.collect(),
+    }
+}
+
+#[test]
+fn the_csv_of_metrics_has_a_column_per_metric_that_some_stream_has() {
+    let runs = two_grids();
+    let mut out = Vec::new();
+    metrics(&runs).write_csv(&mut out).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(
+        lines,
+        [
+            "run,experiment,mode,cpu_limited,cell.duration,cell.host.alice.up.rate,cell.call.main.controller,seed,stream,kind,received_rate,rtt_p95",
+            "1,carlucci-2017/fig11,simulated,false,\"60s, \"\"long\"\"\",,,18446744073709551602,'=call1.video,video,1000000,0.05",
+            "2,carlucci-2017/fig11,simulated,false,,1Mbit/s,gcc:draft-02,18446744073709551601,'=call1.video,video,2000000,",
+        ]
+    );
+}
+
+#[test]
+fn the_parquet_of_metrics_has_their_units_and_nulls() {
+    let runs = two_grids();
+    let mut out = Vec::new();
+    metrics(&runs).write_parquet(&mut out).unwrap();
+    let reader = SerializedFileReader::new(bytes::Bytes::from(out)).unwrap();
+    let facts = reader.metadata().file_metadata();
+    let unit = |name: &str| {
+        let key = format!("weir.unit.{name}");
+        let all = facts.key_value_metadata()?;
+        all.iter().find(|fact| fact.key == key)?.value.clone()
+    };
+    assert_eq!(unit("received_rate").as_deref(), Some("bit/s"));
+    assert_eq!(unit("rtt_p95").as_deref(), Some("s"));
+    assert_eq!(unit("share"), None);
+    let names: Vec<&str> = facts.schema_descr().columns().iter().map(|one| one.name()).collect();
+    assert_eq!(names[names.len() - 4..], ["stream", "kind", "received_rate", "rtt_p95"]);
+    let rows: Vec<_> = reader.get_row_iter(None).unwrap().map(Result::unwrap).collect();
+    let last = |row: &parquet::record::Row| {
+        let fields: Vec<Field> = row.get_column_iter().map(|(_, field)| field.clone()).collect();
+        fields[fields.len() - 2..].to_vec()
+    };
+    assert_eq!(last(&rows[0]), [Field::Double(1e6), Field::Double(0.05)]);
+    assert_eq!(last(&rows[1]), [Field::Double(2e6), Field::Null]);
 }
 
 #[test]

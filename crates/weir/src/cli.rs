@@ -20,7 +20,7 @@ pub(crate) use absent::{
     Absent as Emulate, Absent as Fit, Absent as Import, Absent as Measure, Absent as Upload,
 };
 pub(crate) use advise::{Advise, Goal};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use compare::Compare;
 pub(crate) use device::Device;
 use document::FileError;
@@ -96,15 +96,56 @@ pub(crate) enum Command {
     Completions(Completions),
     /// Write a manual page for each command
     Man(Man),
-    /// Print the JSON schema of experiment files, for editors
+    /// Print the JSON schema of experiment or sweep files, or of what a command prints with --json
     Schema(Schema),
 }
 
 #[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  weir schema > weir.schema.json      for an editor: 'Even Better TOML', taplo\n  weir schema run                     one line of 'weir run --json', with units"
+)]
 pub(crate) struct Schema {
-    /// That of sweep files
-    #[arg(long)]
-    pub(crate) sweep: bool,
+    /// Experiment files, or the lines of a command
+    #[arg(value_enum, default_value_t = SchemaOf::Experiment)]
+    pub(crate) of: SchemaOf,
+}
+
+/// What a JSON schema describes.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum SchemaOf {
+    /// Experiment files
+    Experiment,
+    /// Sweep files
+    Sweep,
+    /// weir run --json
+    Run,
+    /// weir emulate --json
+    #[cfg(feature = "testbed")]
+    Emulate,
+    /// weir measure --json
+    #[cfg(feature = "testbed")]
+    Measure,
+    /// weir upload --json
+    #[cfg(feature = "testbed")]
+    Upload,
+    /// weir verify --json, weir compare --claims --json
+    Verify,
+    /// weir advise --json
+    Advise,
+    /// weir compare --json
+    Compare,
+    /// weir list --json
+    List,
+    /// weir list --controllers --json
+    ListControllers,
+    /// weir list --metrics --json
+    ListMetrics,
+    /// weir list --remedies --json
+    ListRemedies,
+    /// weir list --store --json
+    ListStore,
+    /// weir doctor --json
+    Doctor,
 }
 
 #[derive(Args, Debug)]

@@ -204,6 +204,11 @@ fn verify_puts_other_controllers_beside_the_papers() {
         "gcc:chrome-72",
         "gcc:libwebrtc",
         "kilinc-andersson",
+        "nada",
+        "nada@ns3-rmcat",
+        "scream-v1",
+        "scream-v2",
+        "scream-v2@ericsson",
     ];
     assert_eq!(names, others, "not the one that was run");
     assert!(

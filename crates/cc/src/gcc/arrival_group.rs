@@ -172,6 +172,7 @@ mod tests {
             size: Bytes::new(size),
             rtp_timestamp: frame,
             probe: None,
+            ecn: crate::Ecn::NotEct,
         }
     }
 

@@ -49,11 +49,13 @@ impl GccSender {
 
     fn on_packets(&mut self, now: Time, results: &[PacketResult]) {
         let Some(delay) = &mut self.delay else { return };
-        for PacketResult { packet, arrival } in results {
+        for PacketResult { packet, arrival, ecn } in results {
             let Some(arrival) = *arrival else { continue };
             let SentPacket { sequence, sent, size, probe } = *packet;
             // Feedback has no RTP timestamps: packets are grouped by burst.
-            let arrived = ArrivedPacket { sequence, sent, arrival, size, rtp_timestamp: 0, probe };
+            let ecn = *ecn;
+            let arrived =
+                ArrivedPacket { sequence, sent, arrival, size, rtp_timestamp: 0, probe, ecn };
             delay.on_packet(&arrived, self.rtt);
         }
         let rate = delay.rate();

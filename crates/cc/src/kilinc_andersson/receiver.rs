@@ -202,6 +202,7 @@ mod tests {
                 size: Bytes::new(1000),
                 rtp_timestamp: self.frame,
                 probe: None,
+                ecn: crate::Ecn::NotEct,
             };
             if self.receiver.next_timeout().is_some_and(|at| at <= arrival) {
                 self.receiver.on_timeout(arrival);

@@ -8,7 +8,9 @@
     reason = "each test file uses what it needs, and fails if it cannot be set up"
 )]
 
-use cc::{ArrivedPacket, ControllerConfig, Controllers, Feedback, PacketResult, SentPacket};
+use cc::{
+    ArrivedPacket, ControllerConfig, Controllers, Feedback, MediaFrame, PacketResult, SentPacket,
+};
 use std::collections::VecDeque;
 use units::{Bitrate, Bytes, Duration, Time};
 
@@ -118,6 +120,8 @@ impl Run {
             self.credit += PACKET * u64::from(self.probe.1);
         }
         let timestamp = self.now.as_nanos() / 11_111;
+        let size = PACKET * (self.credit.get() / PACKET.get());
+        self.controllers.sender.on_frame(self.now, &MediaFrame { size, queued: size });
         let mut at = self.now;
         while self.credit >= PACKET {
             self.credit -= PACKET;
@@ -141,7 +145,7 @@ impl Run {
         let start = self.queue_free.max(at);
         if drop || start.saturating_since(at) > Duration::from_millis(350) {
             self.lost += 1;
-            self.results.push(PacketResult { packet, arrival: None });
+            self.results.push(PacketResult { packet, arrival: None, ecn: cc::Ecn::NotEct });
             return;
         }
         self.queue_free = start + (self.path.rate)(at).time_to_send(PACKET).unwrap();
@@ -149,7 +153,7 @@ impl Run {
     }
 
     fn arrive(&mut self, arrival: Time, packet: SentPacket, timestamp: u64) {
-        self.results.push(PacketResult { packet, arrival: Some(arrival) });
+        self.results.push(PacketResult { packet, arrival: Some(arrival), ecn: cc::Ecn::NotEct });
         if let Some(receiver) = &mut self.controllers.receiver {
             let arrived = ArrivedPacket {
                 sequence: packet.sequence,
@@ -158,6 +162,7 @@ impl Run {
                 size: packet.size,
                 rtp_timestamp: timestamp,
                 probe: packet.probe,
+                ecn: cc::Ecn::NotEct,
             };
             receiver.on_packet(&arrived, Some(ONE_WAY * 2));
             self.answer(arrival);

@@ -77,6 +77,7 @@ impl Replay {
             size: Bytes::new(row.whole("size") + HEADER),
             rtp_timestamp: 0,
             probe: None,
+            ecn: cc::Ecn::NotEct,
         }
     }
 

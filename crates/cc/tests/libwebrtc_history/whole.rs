@@ -99,7 +99,11 @@ impl Replay {
             .map(|packet| {
                 let (sequence, arrival) = packet.split_once(':').unwrap();
                 let arrival = arrival.parse().ok().map(Time::from_millis);
-                PacketResult { packet: self.sent[&sequence.parse().unwrap()], arrival }
+                PacketResult {
+                    packet: self.sent[&sequence.parse().unwrap()],
+                    arrival,
+                    ecn: cc::Ecn::NotEct,
+                }
             })
             .collect();
         self.sender.on_feedback(now, Feedback::Packets { results: &results, rtt: self.rtt });

@@ -98,13 +98,14 @@ static OVER_TIME: [Key; 6] = [
     key("shape", Word(&["linear", "exponential"]), "The shape of the ramp; default: linear."),
 ];
 
-static HOST: [Key; 6] = [
+static HOST: [Key; 7] = [
     key("up", Table(&[&LINE]), "The line from the host."),
     key("down", Table(&[&LINE]), "The line to the host."),
     key("wifi", Table(&[&STATION, &DEVICE]), "The host's place in a Wi-Fi cell."),
     key("lte", Table(&[&TERMINAL]), "The host's place in an LTE network."),
     key("tsq", Flag, "Whether the queue of up is on the host (TCP Small Queues); default: false."),
     key("gso", Flag, "Whether the host sends bursts (GSO); default: false."),
+    key("whole_segments", Flag, "Whether TCP's windows are whole segments; default: false."),
 ];
 
 static LINE: [Key; 8] = [

@@ -5,12 +5,13 @@ use crate::expression::{Datum, Scope};
 use cel::Value;
 use experiment::{Cell, Experiment};
 use metrics::{Better, Unit, deviation, mean};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use units::{Bitrate, Bytes, Duration, Ratio};
 
 /// The result of the verification of a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Status {
     /// The check holds.
     #[serde(rename = "reproduced")]
@@ -54,7 +55,7 @@ impl fmt::Display for Status {
 }
 
 /// The verdict on a claim. As JSON, one line of `weir verify --json`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Verdict {
     /// The id of the claim: `C-5`.
     pub id: String,
@@ -108,7 +109,7 @@ pub struct Verdict {
 }
 
 /// The result of a claim's experiment with one thing changed.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Changed {
     /// What is changed.
     pub factor: String,
@@ -120,7 +121,7 @@ pub struct Changed {
 
 /// The result of a claim's experiment as the paper prints it
 /// ([`Experiment::as_printed`]).
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Printed {
     /// Whether the check holds; `null` if the claim could not be tested.
     pub holds: Option<bool>,
@@ -134,7 +135,7 @@ pub struct Printed {
 }
 
 /// The result of a claim's experiment under another controller than the paper's.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Beside {
     /// The controller (`gcc:libwebrtc`) or improvement (`+short-hold`).
     pub controller: String,
@@ -147,7 +148,7 @@ pub struct Beside {
 }
 
 /// A value of a cell over its runs.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Measured {
     /// The parameters of the cell; empty without a grid.
     pub cell: String,
@@ -160,12 +161,16 @@ pub struct Measured {
     /// The direction of improvement.
     pub better: Better,
     /// The mean over the runs; `null` in JSON if a run has no value.
+    #[schemars(with = "Option<f64>")]
     pub mean: f64,
     /// The least value.
+    #[schemars(with = "Option<f64>")]
     pub min: f64,
     /// The greatest value.
+    #[schemars(with = "Option<f64>")]
     pub max: f64,
     /// The standard deviation over the runs.
+    #[schemars(with = "Option<f64>")]
     pub std: f64,
     /// The number of runs.
     pub runs: usize,

@@ -3,6 +3,7 @@
 use super::{Comparison, ResultSource};
 use metrics::{StreamSummary, Unit, mean};
 use report::TextTable;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::HashMap;
 
@@ -10,7 +11,7 @@ use std::collections::HashMap;
 const METRICS: [&str; 3] = ["received_rate", "rtt_p95", "loss"];
 
 /// A metric of a stream in a cell, measured and simulated, as means over the runs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Difference {
     /// The name of the experiment.
     pub experiment: String,
@@ -27,10 +28,13 @@ pub struct Difference {
     /// The unit of the metric.
     pub unit: Unit,
     /// The measured mean.
+    #[schemars(with = "Option<f64>")]
     pub measured: f64,
     /// The simulated mean with the calls of today's Chromium.
+    #[schemars(with = "Option<f64>")]
     pub simulated: f64,
     /// Measured minus simulated.
+    #[schemars(with = "Option<f64>")]
     pub difference: f64,
     /// Whether the machine limited a run of the cell.
     pub cpu_limited: bool,

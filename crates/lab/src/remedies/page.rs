@@ -133,8 +133,8 @@ impl Advice {
         }
     }
 
-    /// Where packets wait for the lines whose queues may be changed, in one sentence; `None` without
-    /// such lines, or with several situations.
+    /// Where packets wait for the lines whose queues may be changed, in one sentence; `None`
+    /// without such lines, or with several situations.
     #[must_use]
     pub fn place(&self) -> Option<String> {
         let [one] = &self.group.situations[..] else { return None };

@@ -29,6 +29,7 @@ use units::{Bytes, Duration, Seed, Time};
 /// A host's access network.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[expect(clippy::large_enum_variant, reason = "one per host, made once per run")]
 pub enum AccessConfig {
     /// Two wired lines, one per direction.
     Wired {

@@ -325,6 +325,7 @@ mod tests {
             probe: None,
             padding: false,
             fec,
+            ecn: net::Ecn::NotEct,
             frame: part,
         }
     }

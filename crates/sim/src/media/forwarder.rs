@@ -120,6 +120,7 @@ impl Forwarder {
             (&mut self.video, self.dscp.video)
         };
         onward.probe = None;
+        onward.ecn = net::Ecn::NotEct;
         number(&mut onward, &mut self.next_transport_sequence);
         counted.add(onward.payload, wire::rtp_header_size(&onward));
         out.rtp(now, &onward, dscp);

@@ -12,6 +12,7 @@ use crate::payload::{FramePart, Rtcp, Rtp, TransportFeedback};
 use crate::scenario::{CallConfig, Fec, Sfu};
 use crate::wire;
 use cc::{ArrivedPacket, ReceiverFeedback};
+use net::Ecn;
 use units::{Bytes, Duration, Seed, Time};
 
 /// If no frame can be decoded for this long, a key frame is requested (3 s: libwebrtc
@@ -62,6 +63,9 @@ struct Feedback {
     base: u64,
     count: u8,
     arrivals: Vec<Option<Time>>,
+    ecn: Vec<Ecn>,
+    /// An ECN-capable packet arrived, so the message is one of RFC 8888.
+    carries_ecn: bool,
 }
 
 impl MediaReceiver {
@@ -83,6 +87,8 @@ impl MediaReceiver {
             base: 0,
             count: 0,
             arrivals: Vec::new(),
+            ecn: Vec::new(),
+            carries_ecn: false,
         });
         Self {
             sources,
@@ -187,7 +193,7 @@ impl MediaReceiver {
     fn watch(&mut self, now: Time, packet: &Rtp, out: &mut impl Outbox) {
         let Some(sequence) = packet.transport_sequence else { return };
         if let Some(feedback) = &mut self.feedback {
-            feedback.on_packet(now, sequence);
+            feedback.on_packet(now, sequence, packet.ecn);
         }
         if let Some(controller) = &mut self.controller {
             let arrived = ArrivedPacket {
@@ -197,6 +203,7 @@ impl MediaReceiver {
                 size: wire::rtp_size(packet) + self.below_rtp,
                 rtp_timestamp: packet.rtp_timestamp,
                 probe: packet.probe,
+                ecn: known(packet.ecn),
             };
             controller.on_packet(&arrived, self.rtt);
             self.answer(now, out);
@@ -390,14 +397,27 @@ impl MediaReceiver {
     }
 }
 
+/// The ECN field as controllers know it.
+pub(super) fn known(ecn: Ecn) -> cc::Ecn {
+    match ecn {
+        Ecn::NotEct => cc::Ecn::NotEct,
+        Ecn::Ect1 => cc::Ecn::Ect1,
+        Ecn::Ect0 => cc::Ecn::Ect0,
+        Ecn::Ce => cc::Ecn::Ce,
+    }
+}
+
 impl Feedback {
-    fn on_packet(&mut self, now: Time, sequence: u64) {
+    fn on_packet(&mut self, now: Time, sequence: u64, ecn: Ecn) {
         let Some(index) = sequence.checked_sub(self.base) else { return };
         let index = index as usize;
         if self.arrivals.len() <= index {
             self.arrivals.resize(index + 1, None);
+            self.ecn.resize(index + 1, Ecn::NotEct);
         }
         self.arrivals[index] = Some(now);
+        self.ecn[index] = ecn;
+        self.carries_ecn |= ecn != Ecn::NotEct;
     }
 
     /// The feedback that is due, if a packet arrived; starts the next one.
@@ -406,10 +426,15 @@ impl Feedback {
         if self.arrivals.is_empty() {
             return None;
         }
+        if !std::mem::take(&mut self.carries_ecn) {
+            self.ecn.clear();
+        }
         let feedback = TransportFeedback {
             base_sequence: self.base,
             count: self.count,
             arrivals: std::mem::take(&mut self.arrivals),
+            ecn: std::mem::take(&mut self.ecn),
+            reported: now,
         };
         self.base += feedback.arrivals.len() as u64;
         self.count = self.count.wrapping_add(1);

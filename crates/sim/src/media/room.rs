@@ -76,6 +76,7 @@ mod tests {
                 size: Bytes::new(1000),
                 rtp_timestamp: 0,
                 probe: None,
+                ecn: cc::Ecn::NotEct,
             };
             room.on_packet(&packet, None);
             if let Some(ReceiverFeedback::Remb(rate)) = room.poll(at) {

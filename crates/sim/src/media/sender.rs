@@ -8,7 +8,7 @@ use super::frame_buffer::Counted;
 use super::history::History;
 use super::media_timeout::MediaTimeout;
 use super::pacer::{Grant, Pacer};
-use super::packetizer::{Packetizer, Part};
+use super::packetizer::{MAX_PACKET, Packetizer, Part};
 use super::protection::ProtectionShare;
 use super::report_timer::ReportTimer;
 use super::transport_log::TransportLog;
@@ -20,8 +20,8 @@ use crate::codec::{AudioCodec, AudioFrame, AudioSource, Encoder};
 use crate::payload::{FramePart, ReportBlock, Rtcp, Rtp, SenderReport};
 use crate::scenario::{CallConfig, Fec, VideoConfig};
 use crate::wire;
-use cc::{Feedback, SentPacket};
-use net::Dscp;
+use cc::{Feedback, MediaFrame, SentPacket};
+use net::{Dscp, Ecn};
 use std::collections::VecDeque;
 use units::{Bytes, Duration, Seed, Time};
 
@@ -216,6 +216,7 @@ impl AudioSender {
                 probe: None,
                 padding: false,
                 fec: None,
+                ecn: Ecn::NotEct,
                 frame: FramePart { captured: now, ..FramePart::default() },
             };
             self.sent.add(payload, wire::rtp_header_size(&packet));
@@ -383,8 +384,9 @@ impl VideoSender {
             self.capture(now, out);
         }
         let mut sent = false;
-        while let Some(grant) =
-            self.pacer.grant(now, self.queue_empty(), self.can_pad(), self.packetizer.bytes())
+        while self.window_is_open()
+            && let Some(grant) =
+                self.pacer.grant(now, self.queue_empty(), self.can_pad(), self.packetizer.bytes())
         {
             sent |= self.send(now, grant, out);
         }
@@ -395,11 +397,17 @@ impl VideoSender {
 
     fn next_wake(&self) -> Option<Time> {
         let pacer = self.pacer.next_wake(self.queue_empty(), self.can_pad());
+        let pacer = pacer.filter(|_| self.window_is_open());
         let breaker = self.breaker.as_ref().map(CircuitBreaker::deadline);
         let limits = earlier(breaker, self.timeout.and_then(|timeout| timeout.deadline()));
         let source = self.encoder.next_capture().min(self.report.due());
         let media = earlier(earlier(pacer, self.controller.next_timeout()), Some(source));
         earlier(media, limits)
+    }
+
+    /// Whether the controller's window for sending has room for a packet.
+    fn window_is_open(&self) -> bool {
+        self.controller.send_window().is_none_or(|window| window >= MAX_PACKET)
     }
 
     fn queue_empty(&self) -> bool {
@@ -428,7 +436,11 @@ impl VideoSender {
         self.keys += u64::from(frame.key);
         // Parity packets are longer than the packets that they protect, and must also fit.
         let spare = if self.fec.is_some() { wire::FEC_OVERHEAD } else { Bytes::ZERO };
+        let before = self.packetizer.bytes();
         self.packetizer.push(now, frame, wire::VIDEO_HEADER + spare);
+        let queued = self.packetizer.bytes();
+        let frame = MediaFrame { size: queued.saturating_sub(before), queued };
+        self.controller.on_frame(now, &frame);
         self.pacer.wake(now, self.packetizer.bytes());
     }
 
@@ -496,7 +508,7 @@ impl VideoSender {
         padding: bool,
         out: &mut impl Outbox,
     ) {
-        let is_retransmission = retransmission_of.is_some();
+        let (is_retransmission, ecn) = (retransmission_of.is_some(), self.ecn());
         let counted = if is_retransmission { &mut self.retransmitted } else { &mut self.media };
         let packet = Rtp {
             ssrc: if is_retransmission { self.sources.rtx } else { self.sources.video },
@@ -511,6 +523,7 @@ impl VideoSender {
             probe,
             padding,
             fec: None,
+            ecn,
             frame: part.part,
         };
         counted.add(part.payload, wire::rtp_header_size(&packet));
@@ -526,6 +539,7 @@ impl VideoSender {
         probe: Option<u32>,
         out: &mut impl Outbox,
     ) {
+        let ecn = self.ecn();
         let Some(fec) = &mut self.fec else { return };
         let packet = Rtp {
             ssrc: self.sources.fec,
@@ -540,10 +554,21 @@ impl VideoSender {
             probe,
             padding: false,
             fec: Some(parity.group),
+            ecn,
             frame: parity.part,
         };
         fec.sent.add(parity.payload, wire::rtp_header_size(&packet));
         self.leave(now, &packet, out);
+    }
+
+    /// The ECN field that the controller asks for.
+    fn ecn(&self) -> Ecn {
+        match self.controller.ecn() {
+            cc::Ecn::NotEct => Ecn::NotEct,
+            cc::Ecn::Ect1 => Ecn::Ect1,
+            cc::Ecn::Ect0 => Ecn::Ect0,
+            cc::Ecn::Ce => Ecn::Ce,
+        }
     }
 
     /// Sends a packet, and reports it to the log, the controller and the pacer.

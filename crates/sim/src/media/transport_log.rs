@@ -1,6 +1,7 @@
 //! The sender's record of the packets sent under each transport-wide sequence number. It turns
 //! feedback into packet results.
 
+use super::receiver::known;
 use crate::payload::TransportFeedback;
 use cc::{PacketResult, SentPacket};
 
@@ -45,10 +46,12 @@ impl TransportLog {
     /// feedback adapter.
     pub(crate) fn results(&mut self, feedback: &TransportFeedback) -> &[PacketResult] {
         self.results.clear();
-        for (sequence, &arrival) in (feedback.base_sequence..self.next).zip(&feedback.arrivals) {
+        let ecn = feedback.ecn.iter().copied().map(known).chain(std::iter::repeat(cc::Ecn::NotEct));
+        let packets = feedback.arrivals.iter().zip(ecn);
+        for (sequence, (&arrival, ecn)) in (feedback.base_sequence..self.next).zip(packets) {
             let packet = self.ring[(sequence % CAPACITY) as usize];
             if sequence >= self.reported && packet.sequence == sequence {
-                self.results.push(PacketResult { packet, arrival });
+                self.results.push(PacketResult { packet, arrival, ecn });
             }
         }
         self.reported = self.reported.max(feedback.base_sequence + feedback.arrivals.len() as u64);

@@ -162,6 +162,11 @@ pub struct TcpStack {
     /// few unsent bytes in its queue (Linux `net/ipv4/tcp_output.c`, `tcp_small_queue_check`) and
     /// learns at once of a packet that the queue refuses.
     pub tsq: bool,
-    /// Generic segmentation offload: a sender passes on bursts of several segments.
+    /// Generic segmentation offload: a sender passes on bursts of several segments (Linux
+    /// `tcp_write_xmit`). The last segment of a burst has PSH, so that the receiver acknowledges it
+    /// at once.
     pub gso: bool,
+    /// Congestion windows are whole numbers of segments, with Linux's integer arithmetic. Without
+    /// it they have fractions.
+    pub whole_segments: bool,
 }

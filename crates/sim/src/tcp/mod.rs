@@ -14,10 +14,12 @@
 //!
 //! | difference | Linux | here |
 //! |---|---|---|
-//! | receive window | auto-tuned | fixed, because the application reads at once |
+//! | receive window | auto-tuned; every segment is acknowledged at once while it grows | fixed, because the application reads at once |
+//! | selective acknowledgements | after the third, delayed by up to 1 ms | at once |
 //! | delayed acknowledgements | 40 ms, adapting up to 200 ms | 40 ms |
-//! | windows | whole segments | segments with a fraction |
-//! | CUBIC's target | W_cubic one minimum round-trip time ahead | one smoothed round-trip time ahead (RFC 9438 § 4.2) |
+//! | windows | whole segments | segments with a fraction, unless the host has `whole_segments` |
+//! | CUBIC's target | W_cubic one minimum round-trip time ahead | one smoothed round-trip time ahead (RFC 9438 § 4.2), unless the host has `whole_segments` |
+//! | bursts | two segments or more | single segments, unless the host has `gso` |
 //! | segments | short where a write of the application ends and nothing else waits | full, except at the end of the stream |
 //! | F-RTO (RFC 5682) | sends new data after a time-out | left out: time stamps detect a spurious time-out (RFC 3522) |
 //! | teardown | FIN both ways | the sender's FIN on its last segment; the reverse direction stays open |

@@ -13,6 +13,8 @@ pub(super) struct Sent {
     pub(super) sequence: u64,
     pub(super) payload: Bytes,
     pub(super) fin: bool,
+    /// The segment ended a burst (PSH).
+    pub(super) push: bool,
     /// When it was last sent.
     pub(super) at: Time,
     /// The number of that transmission, because two may leave at the same instant.
@@ -100,7 +102,7 @@ impl Outstanding {
         &mut self,
         sequence: u64,
         payload: Bytes,
-        fin: bool,
+        (fin, push): (bool, bool),
         at: Time,
         snapshot: Snapshot,
     ) {
@@ -113,6 +115,7 @@ impl Outstanding {
             sequence,
             payload,
             fin,
+            push,
             at,
             transmission: self.sent + 1,
             snapshot,

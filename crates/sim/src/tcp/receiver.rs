@@ -117,8 +117,11 @@ impl TcpReceiver {
         self.duplicates += u64::from(arrival.new_bytes == 0);
         self.pending += arrival.new_bytes;
         // RFC 5681 § 4.2: acknowledge at once if the segment is out of order or fills a hole, else
-        // with the second full segment.
-        let at_once = !arrival.in_order || marked || segment.fin || self.quick_acks > 0;
+        // with the second full segment. A segment with PSH is acknowledged when the application
+        // reads it, which is at once (Linux 6.7 and later, `tcp_measure_rcv_mss`,
+        // `tcp_cleanup_rbuf`).
+        let at_once =
+            !arrival.in_order || marked || segment.fin || segment.push || self.quick_acks > 0;
         if at_once || self.pending > MAX_SEGMENT.get() {
             self.acknowledge(now, arrival.duplicate, out);
         } else if self.ack_due.is_none() {

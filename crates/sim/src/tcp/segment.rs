@@ -47,6 +47,9 @@ pub struct Segment {
     pub payload: Bytes,
     /// The segment is the last of its stream (FIN).
     pub fin: bool,
+    /// The receiver shall pass the data on at once (PSH, RFC 9293 § 3.9.1). Linux sets it on the
+    /// last segment of a burst.
+    pub push: bool,
     /// The next offset that the sender of this segment expects.
     pub acknowledgment: u64,
     /// The other end's FIN is acknowledged too.

@@ -7,11 +7,12 @@ use units::{Bitrate, Bytes, Duration};
 
 /// The time of the pacing rate that a burst may hold, and that may wait in the queue (Linux
 /// `sk_pacing_shift` 10).
-const BURST_TIME: Duration = Duration::from_millis(1);
-/// The minimum number of segments per burst (Linux `net.ipv4.tcp_min_tso_segs`).
-const MIN_BURST: u64 = 2;
+pub(super) const BURST_TIME: Duration = Duration::from_millis(1);
 /// The maximum size of a burst (Linux `GSO_LEGACY_MAX_SIZE`).
 const MAX_BURST: Bytes = Bytes::new(65_536);
+/// The minimum round-trip time at which the allowance for near hosts is halved once: 512 µs, and
+/// once more for each further one (Linux `net.ipv4.tcp_tso_rtt_log` 9).
+const RTT_STEP: Duration = Duration::from_micros(512);
 
 /// A sender's packets in the queue of its own host.
 #[derive(Clone, Copy, Debug)]
@@ -31,13 +32,16 @@ impl SmallQueue {
         self.unsent
     }
 
-    /// The number of segments that leave together at this pacing rate (`tcp_tso_autosize`).
-    pub(super) fn burst(&self, pacing: Bitrate) -> u64 {
+    /// The number of segments that leave together at this pacing rate, at least `min`
+    /// (`tcp_tso_autosize`, Linux 5.18 and later).
+    pub(super) fn burst(&self, pacing: Bitrate, min: u64, min_rtt: Option<Duration>) -> u64 {
         if !self.stack.gso {
             return 1;
         }
-        let size = pacing.bytes_in(BURST_TIME).min(MAX_BURST);
-        (size.get() / MAX_SEGMENT.get()).max(MIN_BURST)
+        let halvings = min_rtt.unwrap_or_default().as_nanos() / RTT_STEP.as_nanos();
+        let near = MAX_BURST.get() >> halvings.min(u64::from(u32::BITS));
+        let size = (pacing.bytes_in(BURST_TIME) + Bytes::new(near)).min(MAX_BURST);
+        (size.get() / MAX_SEGMENT.get()).max(min)
     }
 
     /// Whether a burst of `size` must wait until packets have left the queue
@@ -73,9 +77,9 @@ mod tests {
     fn few_packets_wait_in_the_host_queue() {
         let packet = Bytes::new(1_500);
         let slow = Bitrate::from_mbps(2);
-        let mut queue = SmallQueue::new(TcpStack { tsq: true, gso: false });
+        let mut queue = SmallQueue::new(TcpStack { tsq: true, ..TcpStack::default() });
         let mut sent = 0;
-        while !queue.must_wait(packet * queue.burst(slow), slow, false) {
+        while !queue.must_wait(packet * queue.burst(slow, 2, None), slow, false) {
             queue.on_sent(packet);
             sent += 1;
         }
@@ -90,11 +94,16 @@ mod tests {
             !queue.must_wait(packet, Bitrate::from_mbps(100), false),
             "a millisecond of a fast flow exceeds two packets"
         );
-        let mut off = SmallQueue::new(TcpStack { tsq: false, gso: true });
+        let mut off = SmallQueue::new(TcpStack { gso: true, ..TcpStack::default() });
         for _ in 0..100 {
             off.on_sent(packet);
         }
         assert!(!off.must_wait(packet, slow, false));
-        assert_eq!([2, 100, 1_000].map(|mbps| off.burst(Bitrate::from_mbps(mbps))), [2, 8, 45]);
+        let far = Some(Duration::from_millis(50));
+        let bursts = [2, 100, 1_000].map(|mbps| off.burst(Bitrate::from_mbps(mbps), 2, far));
+        assert_eq!(bursts, [2, 8, 45]);
+        let near = [0, 512, 1_024, 8_192].map(Duration::from_micros);
+        let near = near.map(|rtt| off.burst(slow, 1, Some(rtt)));
+        assert_eq!(near, [45, 22, 11, 1], "the allowance is halved for each 512 µs");
     }
 }

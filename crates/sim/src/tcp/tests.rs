@@ -96,7 +96,11 @@ fn world(control: TcpCongestionControl, bytes: u64, seed: u64) -> World {
     World {
         sender: TcpSender::new(
             &config,
-            TcpStack { tsq: false, gso: seed.is_multiple_of(2) },
+            TcpStack {
+                gso: seed.is_multiple_of(2),
+                whole_segments: seed.is_multiple_of(3),
+                ..TcpStack::default()
+            },
             Seed(seed),
         ),
         receiver: TcpReceiver::new(&config),
@@ -262,16 +266,95 @@ fn opened(hz: TimerFrequency) -> TcpSender {
 }
 
 fn opened_with(config: &TcpConfig) -> TcpSender {
-    let mut sender = TcpSender::new(config, TcpStack::default(), Seed(1));
-    sender.wake(Time::ZERO, &mut Void);
+    opened_on(config, TcpStack::default(), &mut Void)
+}
+
+fn opened_on(config: &TcpConfig, stack: TcpStack, out: &mut impl TcpOutbox) -> TcpSender {
+    let mut sender = TcpSender::new(config, stack, Seed(1));
+    sender.wake(Time::ZERO, out);
     let answer = Segment {
         phase: Phase::SynAck,
         window: config.receive_window,
         echo: Some(Time::ZERO),
         ..Segment::default()
     };
-    sender.on_segment(Time::from_millis(100), &answer, &mut Void);
+    sender.on_segment(Time::from_millis(100), &answer, out);
     sender
+}
+
+/// Records every segment.
+#[derive(Default)]
+struct Wire(Vec<Segment>);
+
+impl TcpOutbox for Wire {
+    fn segment(&mut self, _: Time, segment: Segment, _: Ecn) -> bool {
+        self.0.push(segment);
+        true
+    }
+}
+
+const BURSTS: TcpStack = TcpStack { tsq: false, gso: true, whole_segments: true };
+
+/// Linux `__tcp_transmit_skb`: the last segment of a burst has PSH; a single segment has not.
+#[test]
+fn bursts_end_with_psh() {
+    let config = TcpConfig { ecn: false, ..flow(TcpCongestionControl::NewReno, 1_000_000) };
+    let mut wire = Wire::default();
+    let mut sender = opened_on(&config, BURSTS, &mut wire);
+    let pushed = |wire: &Wire| -> Vec<bool> {
+        wire.0.iter().filter(|segment| segment.payload > Bytes::ZERO).map(|s| s.push).collect()
+    };
+    assert_eq!(pushed(&wire), [false, true].repeat(5), "the initial window");
+    let report = sack(1, 2, Time::from_millis(100));
+    sender.on_segment(Time::from_millis(203), &report, &mut wire);
+    assert_eq!(pushed(&wire)[10..], [false]);
+}
+
+/// Acknowledges nothing new, and the segments from number `from` up to number `up_to` selectively.
+fn sack(from: u64, up_to: u64, echo: Time) -> Segment {
+    let segment = MAX_SEGMENT.get();
+    Segment {
+        window: Bytes::new(1 << 20),
+        echo: Some(echo),
+        sack: [Some((from * segment, up_to * segment)), None, None],
+        ..Segment::default()
+    }
+}
+
+/// Linux 6.18 `tcp_tso_should_defer`: after a transmission within the last millisecond, a single
+/// segment waits for a second one if the next acknowledgement is due.
+#[test]
+fn a_single_segment_waits_only_for_an_acknowledgement_that_is_due() {
+    let sent = |first_us: u64, second_us: u64| {
+        let config = flow(TcpCongestionControl::NewReno, 1_000_000);
+        let mut sender = opened_on(&config, BURSTS, &mut Void);
+        for (at, up_to) in [(first_us, 2), (second_us, 3)] {
+            let now = Time::ZERO + Duration::from_micros(at);
+            sender.on_segment(now, &sack(1, up_to, Time::from_millis(100)), &mut Void);
+        }
+        shown(&sender, "packetsSent")
+    };
+    assert_eq!(sent(203_000, 203_500), 11.0, "the first segment's acknowledgement is overdue");
+    assert_eq!(sent(203_000, 204_500), 12.0, "nothing has left within the last millisecond");
+    assert_eq!(sent(150_000, 150_500), 12.0, "no acknowledgement is due for 38 ms");
+}
+
+/// Linux 6.7 and later, `tcp_measure_rcv_mss`: a segment with PSH is acknowledged when the
+/// application has read it.
+#[test]
+fn a_segment_with_psh_is_acknowledged_at_once() {
+    let mut receiver = TcpReceiver::new(&flow(TcpCongestionControl::NewReno, 1_000_000));
+    let mut wire = Wire::default();
+    let mut arrive = |index: u64, push: bool| {
+        let sequence = index * MAX_SEGMENT.get();
+        let segment = Segment { sequence, payload: MAX_SEGMENT, push, ..Segment::default() };
+        receiver.on_segment(Time::from_millis(index), &segment, Ecn::NotEct, &mut wire);
+        wire.0.len()
+    };
+    // The first sixteen are acknowledged one by one.
+    assert_eq!((0..16).map(|index| arrive(index, false)).max(), Some(16));
+    assert_eq!([arrive(16, false), arrive(17, false)], [16, 17], "with the second segment");
+    assert_eq!([arrive(18, true), arrive(19, false)], [18, 18], "at once, then delayed");
 }
 
 /// Linux `tcp_schedule_loss_probe`: two round trips and 2 ms, in jiffies, and the jiffy that has

@@ -1,6 +1,7 @@
 //! The wire format of transport-wide feedback (draft-holmer-rmcat-transport-wide-cc-extensions-01 §
 //! 3.1): status chunks and receive deltas.
 
+use super::congestion_control;
 use crate::payload::TransportFeedback;
 use units::Time;
 
@@ -56,11 +57,15 @@ pub enum Chunk {
     TwoBit([Status; 7]),
 }
 
-/// The size of a transport-wide feedback packet in bytes: 20 of header and fixed part, 2 per chunk,
-/// 1 or 2 per delta, padded to a multiple of 4. Zero if it reports on no packet.
+/// The size of a feedback packet in bytes: that of RFC 8888 if it carries ECN, else 20 of header
+/// and fixed part, 2 per chunk, 1 or 2 per delta, padded to a multiple of 4. Zero if it reports on
+/// no packet.
 pub(super) fn transport_size(feedback: &TransportFeedback) -> u64 {
     if feedback.arrivals.is_empty() {
         return 0;
+    }
+    if !feedback.ecn.is_empty() {
+        return congestion_control::size(feedback);
     }
     let chunks = chunks(feedback).count() as u64;
     let deltas: u64 = deltas(feedback).map(|delta| Status::of(delta).delta_size()).sum();

@@ -5,6 +5,7 @@
 //! because the papers and webrtc-stats do not count them.
 
 pub mod app;
+pub mod congestion_control;
 pub mod feedback;
 mod size;
 

@@ -28,7 +28,7 @@ pub fn header(flow: Flow, segment: &Segment) -> Result<TcpHeader, PacketError> {
         header.acknowledgment_number =
             low32(segment.acknowledgment + 1 + u64::from(segment.fin_acknowledged));
     }
-    (header.fin, header.psh) = (segment.fin, segment.fin);
+    (header.fin, header.psh) = (segment.fin, segment.fin || segment.push);
     (header.ece, header.cwr) = (segment.ece, segment.cwr);
     header.set_options(&options(segment, opening))?;
     Ok(header)

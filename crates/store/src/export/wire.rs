@@ -163,7 +163,14 @@ fn parts(packet: &Rtcp) -> Vec<Box<dyn Packet>> {
         parts.push(Box::new(Goodbye { sources: vec![sender_ssrc], reason: Bytes::new() }));
     }
     if !packet.transport.arrivals.is_empty() {
-        parts.push(Box::new(transport_feedback(packet, &packet.transport)));
+        if packet.transport.ecn.is_empty() {
+            parts.push(Box::new(transport_feedback(packet, &packet.transport)));
+        } else {
+            // `rtc-rtcp` has no congestion control feedback.
+            let encode = sim::wire::congestion_control::encode;
+            let bytes = encode(sender_ssrc, media_ssrc, &packet.transport);
+            parts.push(Box::new(RawPacket(Bytes::from(bytes))));
+        }
     }
     parts
 }

@@ -1,10 +1,11 @@
 //! The output of upload clients and servers: one JSON object per line.
 
 use emulator::TcpInfo;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// One line of output.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum UploadLine {
     /// A sample of a client.
@@ -17,7 +18,7 @@ pub enum UploadLine {
 
 /// A sample of a client's connection. The members are named and measured like the columns of TCP in
 /// `docs/COLUMNS.md`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SenderSample {
     /// CLOCK_MONOTONIC in ns.
@@ -92,7 +93,7 @@ impl SenderSample {
 }
 
 /// A sample of a server's connection with one client.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReceiverSample {
     /// CLOCK_MONOTONIC in ns.
@@ -106,7 +107,7 @@ pub struct ReceiverSample {
 }
 
 /// An event.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct UploadEvent {
     /// CLOCK_MONOTONIC in ns.
     pub at: u64,
@@ -127,7 +128,7 @@ pub struct UploadEvent {
 }
 
 /// The value of an event.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Value {
     /// Bytes, or clients.

@@ -10,6 +10,7 @@ use lab::remedies::{
 use lab::runner::{Job, RunCache, Runner, Summary};
 use metrics::Estimate;
 use report::Cells;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -243,38 +244,60 @@ struct Shown<'a> {
 }
 
 /// A remedy as one line of JSON.
-#[derive(Serialize)]
-struct Line<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct RemedyLine<'a> {
+    /// The experiment, paper or claim for which advice was asked.
     r#for: &'a str,
+    /// The name of the remedy; "as it stands" for the unchanged network.
     remedy: &'a str,
     kind: Option<lab::remedies::RemedyKind>,
+    /// A description of one line.
     about: &'a str,
+    /// The publication that proposes or measures it.
     source: &'a str,
-    /// The number of situations to which it applies, and of all situations.
+    /// The number of situations to which it applies.
     applied: usize,
+    /// The number of all situations.
     situations: usize,
+    /// The place in the ranking, from 1; `null` if it applies to no situation.
     place: Option<usize>,
     /// Whether its difference from the best is not significant.
     as_good: Option<bool>,
+    /// The score, from 0 (docs/guides/advise.md, 'How remedies are judged').
     score: Option<f64>,
     call: Option<CallLine>,
+    /// The speed of the other traffic: `kept` is the share of its speed without the remedy; by
+    /// section its duration in s, its rate in bit/s or what the section is judged by.
     others: Option<BTreeMap<String, Estimate>>,
+    /// Jain's fairness index of all rates, 0 to 1.
     jain: Option<Estimate>,
+    /// What to change in the experiment, as for `--set`: values by key.
+    #[schemars(with = "BTreeMap<String, String>")]
     set: Map<String, Value>,
+    /// The commands of tc for a gateway, one text per line of the network.
     tc: Vec<String>,
+    /// Why it cannot be applied, for situations where it cannot.
     unfit: Vec<String>,
 }
 
 /// The results of the call; changes are ratios to the unchanged network, minus 1.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct CallLine {
+    /// The quality of the call, 1 for that of the call alone.
     quality: Estimate,
+    /// The rate of decodable frames, bit/s.
     goodput: Estimate,
+    /// Its change, as a share.
     goodput_change: Estimate,
+    /// The 95th percentile of the delay of frames, s.
     frame_delay_p95: Estimate,
+    /// Its change, as a share.
     frame_delay_change: Estimate,
+    /// The share of time in which the video is frozen, 0 to 1.
     freeze_share: Estimate,
+    /// Its change, absolute.
     freeze_change: Estimate,
+    /// The time until the call is back at its rate after the other traffic has ended, s.
     recovery_time: Estimate,
 }
 
@@ -298,7 +321,7 @@ impl<'a> Shown<'a> {
         Ok(())
     }
 
-    fn line(&self, remedy: Option<usize>, rank: Option<&Rank>) -> Line<'_> {
+    fn line(&self, remedy: Option<usize>, rank: Option<&Rank>) -> RemedyLine<'_> {
         let known = remedy.map(|place| &self.advice.remedies[place]);
         let settled = remedy.map(|place| &self.advice.settled[place][..]).unwrap_or_default();
         let mut unfit: Vec<String> = settled
@@ -310,7 +333,7 @@ impl<'a> Shown<'a> {
         let set = self.advice.settled_once(remedy).map(|one| {
             one.set.iter().map(|(key, value)| (key.clone(), value.as_str().into())).collect()
         });
-        Line {
+        RemedyLine {
             r#for: &self.advice.group.name,
             remedy: known.map_or(AS_IT_STANDS, |remedy| remedy.name),
             kind: known.map(|remedy| remedy.kind),

@@ -5,6 +5,7 @@ use crate::cli::Doctor;
 use crate::failure::Failure;
 use crate::output::{Cell, Output, Rows};
 use comfy_table::Color;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::{self, Read};
 use std::path::Path;
@@ -13,10 +14,12 @@ use std::thread::sleep;
 use std::time::Duration;
 
 /// A program or ability that the machine has or lacks.
-#[derive(Serialize)]
-struct Finding {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Finding {
+    /// The program or ability.
     what: &'static str,
     status: Health,
+    /// The version, or what is wrong.
     found: String,
     /// What it is for.
     needed_for: &'static str,
@@ -24,7 +27,7 @@ struct Finding {
     suggestion: &'static str,
 }
 
-#[derive(Clone, Copy, PartialEq, Serialize)]
+#[derive(Clone, Copy, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Health {
     Good,

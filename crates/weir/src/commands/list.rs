@@ -1,3 +1,4 @@
+use super::lines::CellLine;
 use crate::cli::List;
 use crate::failure::Failure;
 use crate::output::{Output, Rows};
@@ -5,6 +6,7 @@ use document::Problem;
 use experiment::Outline;
 use experiment::controllers::{Changes, Improvement, Profile, improvements, profiles};
 use lab::claims::Catalogue;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -12,52 +14,81 @@ use std::process::ExitCode;
 use store::{Filter, RunMeta, Store, StoredRun};
 
 /// An experiment and the claims that it tests.
-#[derive(Serialize)]
-struct Row {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct ExperimentRow {
+    /// The name, for `weir run`.
     name: String,
     title: String,
+    /// The publication.
     source: String,
+    /// The number of cells of the grid.
     cells: usize,
+    /// The number of runs per cell.
     runs: u32,
+    /// The claims that it tests.
     claims: Vec<ClaimRow>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct ClaimRow {
+    /// The id: `C-5`.
     id: String,
+    /// The place in the paper.
     #[serde(rename = "where")]
     location: String,
+    /// The published result.
     published: String,
+    /// The check as text.
     check: String,
 }
 
 /// A controller and its settings.
-#[derive(Serialize)]
-struct ControllerRow {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct ControllerRow {
+    /// The profile's name: `gcc:libwebrtc`.
     name: String,
     summary: &'static str,
+    /// The settings, by name.
     settings: BTreeMap<&'static str, SettingRow>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct SettingRow {
+    /// The default, with its unit.
     value: String,
+    /// The meaning, and the unit of a bare number.
     doc: &'static str,
 }
 
 /// An improvement of gcc: the suffix of the profile name, and the settings that it changes.
-#[derive(Serialize)]
-struct ImprovementRow {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct ImprovementRow {
+    /// The suffix of a profile's name: `+short-hold`.
     name: String,
     summary: &'static str,
+    /// The publication.
     source: &'static str,
+    /// Its form for profiles of printed equations.
     published: ChangesRow,
+    /// Its form for profiles of the browsers of the studies.
     as_run: ChangesRow,
+    /// Its form for today's libwebrtc.
     libwebrtc: ChangesRow,
 }
 
+/// One line of the list of controllers.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "the schema of lines that are written as one or the other")]
+pub(super) enum ControllerOrImprovement {
+    /// A controller.
+    Controller(ControllerRow),
+    /// An improvement.
+    Improvement(ImprovementRow),
+}
+
 /// The settings that it changes in a form, or why it does not apply to the form.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 enum ChangesRow {
     Settings(BTreeMap<&'static str, &'static str>),
@@ -91,16 +122,23 @@ pub(crate) fn run(args: &List) -> Result<ExitCode, Failure> {
 }
 
 /// A run in a store.
-#[derive(Serialize)]
-struct StoredRow {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct StoredRow {
+    /// The number of the run in the store.
     run: i64,
+    /// The name of the experiment.
     experiment: String,
-    cell: Map<String, Value>,
+    cell: CellLine,
     seed: u64,
+    /// `simulated`, `emulated`, `measured` or `imported`.
     mode: &'static str,
+    /// The version of Weir that made it.
     version: String,
+    /// The duration of the run, s.
     duration: f64,
+    /// Facts about the run, by name.
     #[serde(skip_serializing_if = "Map::is_empty")]
+    #[schemars(with = "BTreeMap<String, String>")]
     notes: Map<String, Value>,
 }
 
@@ -113,7 +151,7 @@ fn stored(out: &mut Output, store: &Store, json: bool) -> Result<(), Failure> {
             };
             let (seed, mode, duration) = (meta.seed.0, meta.mode.as_str(), duration.as_secs_f64());
             let (experiment, version, notes) = (meta.experiment, meta.version, map(meta.notes));
-            let cell = map(meta.cell);
+            let cell = CellLine::new(&meta.cell);
             out.json(&StoredRow {
                 run: id,
                 experiment,
@@ -196,7 +234,7 @@ fn chosen(words: &[String], catalogue: &Catalogue) -> Result<Vec<&'static str>, 
     Ok(names.filter(|name| chosen.contains(name)).collect())
 }
 
-fn row(outline: Outline, catalogue: &Catalogue) -> Row {
+fn row(outline: Outline, catalogue: &Catalogue) -> ExperimentRow {
     let claims = catalogue.of_experiment(&outline.name).map(|claim| ClaimRow {
         id: claim.id.clone(),
         location: claim.location.clone(),
@@ -205,7 +243,7 @@ fn row(outline: Outline, catalogue: &Catalogue) -> Row {
     });
     let claims = claims.collect();
     let Outline { name, title, source, runs, cells } = outline;
-    Row { name, title, source, cells, runs, claims }
+    ExperimentRow { name, title, source, cells, runs, claims }
 }
 
 fn controllers(out: &mut Output, words: &[String], json: bool) -> Result<(), Failure> {

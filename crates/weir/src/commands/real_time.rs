@@ -1,6 +1,7 @@
 //! Runs in real time, of emulations and measurements: one after another, printed, compared with the
 //! simulator, and stored.
 
+use super::lines::{CellLine, LinesLine, StreamsLine};
 use super::run::{lines_table, streams_table};
 use super::{cancel_on_signal, close, eprint, write_file};
 use crate::cli::{Chosen, RealTimeArgs};
@@ -9,9 +10,12 @@ use crate::output::{Output, Rows};
 use crate::progress::Progress;
 use experiment::{Cell, Experiment, ProgramKind};
 use lab::runner::{Job, RunCache};
-use metrics::{StreamSummary, Unit, lines, summary};
-use serde_json::{Map, Value, json};
+use metrics::{Unit, lines, summary};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
 use sim::{Recording, RunError};
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -362,48 +366,153 @@ fn punctuality(report: &Report) -> String {
     )
 }
 
-/// A run as one line of JSON.
-fn line(
-    experiment: &Experiment,
-    job: Job,
-    kind: &RunMode<'_>,
-    emulated: &Emulated,
-    simulated: Option<&Recording>,
-) -> Value {
-    let cell = &experiment.cells()[job.cell];
-    let report = &emulated.report;
-    let late = |share| report.lateness.quantile(share).as_secs_f64();
-    let programs: Vec<Value> = emulated.programs.iter().map(program).collect();
-    let mut line = json!({
-        "experiment": experiment.name,
-        "cell": cell.params.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str()))).collect::<Map<_, _>>(),
-        "run": job.run,
-        "seed": job.seed.0,
-        "mode": kind.mode.as_str(),
-        "duration": emulated.recording.duration.as_secs_f64(),
-        "streams": values(&summary(&emulated.recording)),
-        "lines": values(&lines(&emulated.recording)),
-        "keptUp": emulated.kept_up,
-        "wakeups": { "p99": report.wakeups.quantile(0.99).as_secs_f64(), "missed": report.wakeups.missed() },
-        "packets": { "entered": report.entered, "delivered": report.delivered, "unroutable": report.unroutable,
-            "refused": report.refused, "notIp": report.not_ip, "undeliverable": report.undeliverable,
-            "lostBeforeEntry": report.lost_before_entry.iter().sum::<u64>() },
-        "realTime": report.real_time == RealTime::Fifo,
-        "lateness": { "median": late(0.5), "p99": late(0.99), "max": report.lateness.max().as_secs_f64(),
-            "missed": report.lateness.missed(), "packets": report.lateness.count() },
-        "programs": programs,
-        "warnings": emulated.warnings,
-        "notes": emulated.notes.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str()))).collect::<Map<_, _>>(),
-    });
-    if let (Some(simulated), Some(line)) = (simulated, line.as_object_mut()) {
-        let simulated =
-            json!({ "streams": values(&summary(simulated)), "lines": values(&lines(simulated)) });
-        line.insert("simulated".to_owned(), simulated);
-    }
-    line
+/// A run in real time as one line of JSON.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct RealTimeLine<'a> {
+    /// The name of the experiment.
+    experiment: &'a str,
+    cell: CellLine,
+    /// The number of the run within its cell, from 0.
+    run: u32,
+    /// The seed.
+    seed: u64,
+    /// `emulated` or `measured`.
+    mode: &'static str,
+    /// The duration of the run, s.
+    duration: f64,
+    streams: StreamsLine,
+    lines: LinesLine,
+    /// Whether the machine kept up: the packets were on time.
+    kept_up: bool,
+    wakeups: Wakeups,
+    packets: PacketCounts,
+    /// Whether the loop ran with real-time priority.
+    real_time: bool,
+    lateness: Lateness,
+    /// The programs of the run.
+    programs: Vec<ProgramLine>,
+    warnings: &'a [String],
+    /// Facts about the run, by name.
+    #[schemars(with = "BTreeMap<String, String>")]
+    notes: Map<String, Value>,
+    /// The same cell and seed in the simulator (`--compare`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    simulated: Option<SimulatedLine>,
 }
 
-fn program(ended: &ProgramExit) -> Value {
+/// How late the loop woke up.
+#[derive(Serialize, JsonSchema)]
+struct Wakeups {
+    /// The 99th percentile, s.
+    p99: f64,
+    /// The number of wake-ups that came too late for their packets.
+    missed: u64,
+}
+
+/// The packets of a run.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct PacketCounts {
+    /// Packets that entered the network.
+    entered: u64,
+    /// Packets that were delivered.
+    delivered: u64,
+    /// Packets to no host of the network.
+    unroutable: u64,
+    /// Packets that the network did not take.
+    refused: u64,
+    /// Packets of another protocol.
+    not_ip: u64,
+    /// Packets that the host did not take.
+    undeliverable: u64,
+    /// Packets that the host's device dropped before they entered.
+    lost_before_entry: u64,
+}
+
+/// How much later than the model says packets left, s.
+#[derive(Serialize, JsonSchema)]
+struct Lateness {
+    median: f64,
+    p99: f64,
+    max: f64,
+    /// The number of packets whose time was missed.
+    missed: u64,
+    /// The number of packets.
+    packets: u64,
+}
+
+/// A program of a run.
+#[derive(Serialize, JsonSchema)]
+struct ProgramLine {
+    /// Its name in the experiment.
+    name: String,
+    /// How it ended.
+    ended: String,
+    succeeded: bool,
+    /// What it printed: the JSON of iperf3, or lines; `null` for uploads, whose streams have it.
+    output: Value,
+}
+
+/// A simulated run beside a real one.
+#[derive(Serialize, JsonSchema)]
+struct SimulatedLine {
+    streams: StreamsLine,
+    lines: LinesLine,
+}
+
+fn line<'a>(
+    experiment: &'a Experiment,
+    job: Job,
+    kind: &RunMode<'_>,
+    emulated: &'a Emulated,
+    simulated: Option<&Recording>,
+) -> RealTimeLine<'a> {
+    let report = &emulated.report;
+    let late = |share| report.lateness.quantile(share).as_secs_f64();
+    let note = |(name, value): &(String, String)| (name.clone(), Value::from(value.as_str()));
+    RealTimeLine {
+        experiment: &experiment.name,
+        cell: CellLine::new(&experiment.cells()[job.cell].params),
+        run: job.run,
+        seed: job.seed.0,
+        mode: kind.mode.as_str(),
+        duration: emulated.recording.duration.as_secs_f64(),
+        streams: StreamsLine::new(&summary(&emulated.recording)),
+        lines: LinesLine::new(&lines(&emulated.recording)),
+        kept_up: emulated.kept_up,
+        wakeups: Wakeups {
+            p99: report.wakeups.quantile(0.99).as_secs_f64(),
+            missed: report.wakeups.missed(),
+        },
+        packets: PacketCounts {
+            entered: report.entered,
+            delivered: report.delivered,
+            unroutable: report.unroutable,
+            refused: report.refused,
+            not_ip: report.not_ip,
+            undeliverable: report.undeliverable,
+            lost_before_entry: report.lost_before_entry.iter().sum(),
+        },
+        real_time: report.real_time == RealTime::Fifo,
+        lateness: Lateness {
+            median: late(0.5),
+            p99: late(0.99),
+            max: report.lateness.max().as_secs_f64(),
+            missed: report.lateness.missed(),
+            packets: report.lateness.count(),
+        },
+        programs: emulated.programs.iter().map(program).collect(),
+        warnings: &emulated.warnings,
+        notes: emulated.notes.iter().map(note).collect(),
+        simulated: simulated.map(|simulated| SimulatedLine {
+            streams: StreamsLine::new(&summary(simulated)),
+            lines: LinesLine::new(&lines(simulated)),
+        }),
+    }
+}
+
+fn program(ended: &ProgramExit) -> ProgramLine {
     let text = ended.lines.join("\n");
     let output = match ended.program.kind {
         // The streams include them.
@@ -413,16 +522,8 @@ fn program(ended: &ProgramExit) -> Value {
         // iperf3 prints one JSON object.
         _ => serde_json::from_str(&text).unwrap_or_else(|_| Value::from(ended.lines.clone())),
     };
-    json!({ "name": ended.program.name, "ended": word(&ended.reason), "succeeded": ended.succeeded(), "output": output })
-}
-
-fn values(streams: &[StreamSummary]) -> Value {
-    let of = |stream: &StreamSummary| {
-        let values =
-            stream.values.iter().map(|(name, _, value)| ((*name).to_owned(), Value::from(*value)));
-        (stream.stream.clone(), Value::Object(values.collect()))
-    };
-    Value::Object(streams.iter().map(of).collect())
+    let name = ended.program.name.clone();
+    ProgramLine { name, ended: word(&ended.reason), succeeded: ended.succeeded(), output }
 }
 
 /// The simulator beside the real run, one row per metric.

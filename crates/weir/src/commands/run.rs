@@ -1,3 +1,4 @@
+use super::lines::{CellLine, StreamsLine};
 use super::{close, conclude, eprint, outputs_apart, with_runner};
 use crate::cli::Run;
 use crate::failure::Failure;
@@ -5,20 +6,23 @@ use crate::output::{Output, Rows};
 use experiment::Experiment;
 use lab::runner::{Job, Outcome, RunCache, Runner};
 use metrics::{Estimate, StreamSummary, Unit, condensed, summary};
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Map, Value};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 
 /// A run as one line of JSON.
-#[derive(Serialize)]
-struct Line<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct RunLine<'a> {
+    /// The name of the experiment.
     experiment: &'a str,
-    cell: Map<String, Value>,
+    cell: CellLine,
+    /// The number of the run within its cell, from 0.
     run: u32,
+    /// The seed.
     seed: u64,
-    streams: Map<String, Value>,
+    streams: StreamsLine,
 }
 
 pub(crate) fn run(args: &Run) -> Result<ExitCode, Failure> {
@@ -92,23 +96,13 @@ impl Shown {
     }
 }
 
-fn line<'a>(experiment: &'a Experiment, job: Job, streams: &[StreamSummary]) -> Line<'a> {
-    let cell = &experiment.cells()[job.cell];
-    let values = |stream: &StreamSummary| {
-        let values =
-            stream.values.iter().map(|(name, _, value)| ((*name).to_owned(), Value::from(*value)));
-        (stream.stream.clone(), Value::Object(values.collect()))
-    };
-    Line {
+fn line<'a>(experiment: &'a Experiment, job: Job, streams: &[StreamSummary]) -> RunLine<'a> {
+    RunLine {
         experiment: &experiment.name,
-        cell: cell
-            .params
-            .iter()
-            .map(|(name, value)| (name.clone(), Value::from(value.as_str())))
-            .collect(),
+        cell: CellLine::new(&experiment.cells()[job.cell].params),
         run: job.run,
         seed: job.seed.0,
-        streams: streams.iter().map(values).collect(),
+        streams: StreamsLine::new(streams),
     }
 }
 

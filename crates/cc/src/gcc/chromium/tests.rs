@@ -17,6 +17,7 @@ fn packet(ms: u64) -> ArrivedPacket {
         size: Bytes::new(1012),
         rtp_timestamp: 90 * ms,
         probe: None,
+        ecn: crate::Ecn::NotEct,
     }
 }
 

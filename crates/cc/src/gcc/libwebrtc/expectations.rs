@@ -77,7 +77,11 @@ fn feedback_about_packets_of_the_route_before_does_not_count() {
     sender.on_sent(&packet(4, now));
     let mut report = |sequences: std::ops::Range<u64>| {
         let results: Vec<_> = sequences
-            .map(|k| PacketResult { packet: packet(k, sent), arrival: Some(now) })
+            .map(|k| PacketResult {
+                packet: packet(k, sent),
+                arrival: Some(now),
+                ecn: crate::Ecn::NotEct,
+            })
             .collect();
         let now = now + Duration::from_millis(100);
         sender.on_feedback(now, Feedback::Packets { results: &results, rtt: None });
@@ -96,7 +100,7 @@ fn transmit(sender: &mut LibwebrtcSender, from: u64, step: u64) -> Bitrate {
         let packet = packet(120 * from + k, sent);
         let arrival = sent + Duration::from_millis(step * k);
         sender.on_sent(&packet);
-        let results = [PacketResult { packet, arrival: Some(arrival) }];
+        let results = [PacketResult { packet, arrival: Some(arrival), ecn: crate::Ecn::NotEct }];
         sender.on_feedback(arrival, Feedback::Packets { results: &results, rtt: None });
         sender.on_timeout(sent + Duration::from_millis(50));
     }
@@ -119,7 +123,11 @@ fn the_round_trip_time_of_feedback_excludes_the_waiting_time_at_the_receiver() {
     let results: Vec<_> = (0..3)
         .map(|k| {
             let arrival = sent + one_way + Duration::from_millis(50 * k);
-            PacketResult { packet: packet(k, sent), arrival: Some(arrival) }
+            PacketResult {
+                packet: packet(k, sent),
+                arrival: Some(arrival),
+                ecn: crate::Ecn::NotEct,
+            }
         })
         .collect();
     let is_above = |limit_millis| {
@@ -244,7 +252,7 @@ fn a_safe_reset_starts_at_the_lower_of_the_start_rate_and_the_known_rate() {
             let sent = Time::from_millis(1_000 + 20 * k);
             let packet = packet(k, sent);
             sender.on_sent(&packet);
-            let results = [PacketResult { packet, arrival: Some(sent) }];
+            let results = [PacketResult { packet, arrival: Some(sent), ecn: crate::Ecn::NotEct }];
             sender.on_feedback(sent, Feedback::Packets { results: &results, rtt: None });
         }
         sender.on_route_change(Time::from_millis(1_300), Bitrate::from_mbps(2));

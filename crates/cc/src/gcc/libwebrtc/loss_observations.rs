@@ -87,7 +87,7 @@ impl Observations {
     /// Counts a packet: its size with every report, its loss once. A packet that was reported lost
     /// and is reported as received in the same observation was not lost; in a later observation its
     /// loss stays counted.
-    fn add(&mut self, PacketResult { packet, arrival }: &PacketResult) {
+    fn add(&mut self, PacketResult { packet, arrival, .. }: &PacketResult) {
         self.partial.0 += packet.size;
         match (self.lost.binary_search(&packet.sequence), arrival) {
             (Err(place), None) => {
@@ -210,6 +210,7 @@ pub(super) mod tests {
                 PacketResult {
                     packet,
                     arrival: (k > lost).then_some(sent + Duration::from_millis(25)),
+                    ecn: crate::Ecn::NotEct,
                 }
             })
             .collect()

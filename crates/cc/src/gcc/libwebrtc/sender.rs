@@ -159,7 +159,7 @@ impl LibwebrtcSender {
 
     fn collect(&mut self, results: &[PacketResult]) {
         self.arrived.clear();
-        for PacketResult { packet, arrival } in results {
+        for PacketResult { packet, arrival, .. } in results {
             self.in_flight.on_reported(packet.sequence);
             self.arrived.extend(arrival.map(|arrival| (*packet, arrival)));
         }

@@ -122,8 +122,10 @@ impl Run {
             self.link = begin + (self.path.rate)(self.now).time_to_send(PACKET).unwrap();
         }
         let arrival = self.link.max(begin) + ONE_WAY;
-        self.in_flight
-            .push_back((arrival, PacketResult { packet, arrival: (!lost).then_some(arrival) }));
+        self.in_flight.push_back((
+            arrival,
+            PacketResult { packet, arrival: (!lost).then_some(arrival), ecn: crate::Ecn::NotEct },
+        ));
     }
 
     fn feed_back(&mut self) {
@@ -310,7 +312,8 @@ fn the_pacing_factor_falls_with_the_first_feedback() {
     let size = Bytes::new(1200);
     let packet = SentPacket { sequence: 0, sent: Time::from_secs(1), size, probe: None };
     sender.on_sent(&packet);
-    let results = [PacketResult { packet, arrival: Some(Time::from_millis(1025)) }];
+    let results =
+        [PacketResult { packet, arrival: Some(Time::from_millis(1025)), ecn: crate::Ecn::NotEct }];
     let now = Time::from_millis(1050);
     sender.on_feedback(now, Feedback::Packets { results: &results, rtt: None });
     let decision = sender.decision();

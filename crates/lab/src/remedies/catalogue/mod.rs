@@ -11,13 +11,14 @@ use super::situation::Section;
 use document::KeyPath;
 use experiment::{Experiment, MARKS, marked};
 use net::Dscp;
+use schemars::JsonSchema;
 use serde::Serialize;
 use sim::Marks;
 use std::fmt;
 use units::Bytes;
 
 /// Where a remedy is applied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RemedyKind {
     /// The queue of a line.
@@ -56,7 +57,7 @@ impl fmt::Display for RemedyKind {
 }
 
 /// A change of the network or of the application that may improve a call.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Remedy {
     /// The name: `fq_codel`.
     pub name: &'static str,

@@ -18,6 +18,8 @@ use units::{Bitrate, Duration, Stream, Time};
 pub(super) const INITIAL_WINDOW: f64 = 10.0;
 /// Minimum of the slow start threshold, in segments (RFC 5681 eq. 4).
 const MIN_THRESHOLD: f64 = 2.0;
+/// The minimum number of segments per burst (Linux `net.ipv4.tcp_min_tso_segs`).
+const MIN_BURST: u64 = 2;
 
 /// The windows that a congestion control sets, in segments.
 #[derive(Clone, Copy, Debug)]
@@ -26,11 +28,54 @@ pub(super) struct Window {
     pub(super) cwnd: f64,
     /// The slow start threshold; infinite until the first congestion event.
     pub(super) ssthresh: f64,
+    /// Whether both are whole numbers, as in Linux.
+    whole_segments: bool,
+    /// Segments acknowledged since the window last grew (Linux `snd_cwnd_cnt`).
+    acknowledged: f64,
 }
 
 impl Window {
-    pub(super) const fn new() -> Self {
-        Self { cwnd: INITIAL_WINDOW, ssthresh: f64::INFINITY }
+    pub(super) const fn new(whole_segments: bool) -> Self {
+        let (cwnd, ssthresh) = (INITIAL_WINDOW, f64::INFINITY);
+        Self { cwnd, ssthresh, whole_segments, acknowledged: 0.0 }
+    }
+
+    /// Whether the windows are whole numbers.
+    fn is_whole(&self) -> bool {
+        self.whole_segments
+    }
+
+    /// `segments`, rounded down if the windows are whole numbers.
+    pub(super) fn rounded(&self, segments: f64) -> f64 {
+        if self.whole_segments { segments.floor() } else { segments }
+    }
+
+    /// The window before a reduction, to which the reduction is proportional, when `outstanding`
+    /// segments are not acknowledged cumulatively (RFC 6937 RecoverFS; Linux `prior_cwnd`).
+    pub(super) fn prior(&self, outstanding: u64) -> u64 {
+        if self.whole_segments { self.cwnd as u64 } else { outstanding }
+    }
+
+    /// A congestion event: the acknowledged segments are counted anew (Linux
+    /// `tcp_init_cwnd_reduction`, `tcp_enter_loss`).
+    pub(super) fn on_congestion(&mut self) {
+        self.acknowledged = 0.0;
+    }
+
+    /// Congestion avoidance: `acked` segments were acknowledged, and the window grows by one per
+    /// `per_segment` of them (Linux `tcp_cong_avoid_ai`).
+    fn increase(&mut self, acked: f64, per_segment: f64) {
+        if !self.whole_segments {
+            self.cwnd += acked / per_segment;
+            return;
+        }
+        if self.acknowledged >= per_segment {
+            (self.acknowledged, self.cwnd) = (0.0, self.cwnd + 1.0);
+        }
+        self.acknowledged += acked;
+        let grown = (self.acknowledged / per_segment).floor();
+        self.acknowledged -= grown * per_segment;
+        self.cwnd += grown;
     }
 
     /// Whether the window is below the threshold.
@@ -109,6 +154,10 @@ trait CongestionControl {
     fn pacing_rate(&self) -> Option<Bitrate> {
         None
     }
+    /// The minimum number of segments per burst at this pacing rate.
+    fn min_burst(&self, _pacing: Bitrate) -> u64 {
+        MIN_BURST
+    }
     /// Whether the control itself limits sending, so that the delivery rate is not that of the
     /// path.
     fn holds_back(&self) -> bool {
@@ -176,6 +225,10 @@ impl Congestion {
         each!(self, control => control.pacing_rate())
     }
 
+    pub(super) fn min_burst(&self, pacing: Bitrate) -> u64 {
+        each!(self, control => control.min_burst(pacing))
+    }
+
     pub(super) fn holds_back(&self) -> bool {
         each!(self, control => control.holds_back())
     }
@@ -200,5 +253,27 @@ impl Ack {
             next: 0,
             loss_recovery: LossRecovery::None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Linux `tcp_cong_avoid_ai`: one segment more per window of acknowledged segments; the rest
+    /// counts for the next one.
+    #[test]
+    fn whole_windows_grow_by_one_segment_per_window() {
+        let mut window = Window { cwnd: 5.0, ..Window::new(true) };
+        let mut grown = Vec::new();
+        for _ in 0..9 {
+            window.increase(2.0, window.cwnd);
+            grown.push(window.cwnd);
+        }
+        assert_eq!(grown, [5.0, 5.0, 6.0, 6.0, 6.0, 7.0, 7.0, 7.0, 8.0]);
+        assert_eq!(window.rounded(3.5), 3.0);
+        let mut fractions = Window { cwnd: 5.0, ..Window::new(false) };
+        fractions.increase(2.0, 5.0);
+        assert_eq!((fractions.cwnd, fractions.rounded(3.5)), (5.4, 3.5));
     }
 }

@@ -16,12 +16,12 @@ impl CongestionControl for NewReno {
             acked = window.slow_start(acked);
         }
         // RFC 5681 eq. 3, counted in segments instead of acknowledgements (RFC 3465).
-        window.cwnd += acked / window.cwnd;
+        window.increase(acked, window.cwnd);
     }
 
     /// RFC 5681 eq. 4, with the window instead of the flight size, as in Linux
     /// (`tcp_reno_ssthresh`).
     fn on_congestion(&mut self, window: &Window) -> f64 {
-        (window.cwnd / 2.0).max(MIN_THRESHOLD)
+        window.rounded(window.cwnd / 2.0).max(MIN_THRESHOLD)
     }
 }

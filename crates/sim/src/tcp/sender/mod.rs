@@ -104,7 +104,7 @@ impl TcpSender {
             rtt: RttEstimator::default(),
             delivery: DeliveryRate::default(),
             rack: Rack::new(),
-            window: Window::new(),
+            window: Window::new(stack.whole_segments),
             congestion: Congestion::new(config.congestion_control, random("bbr")),
             recovery_state: RecoveryState::Open,
             undo: None,

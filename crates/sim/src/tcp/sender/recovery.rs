@@ -127,7 +127,9 @@ impl TcpSender {
             RecoveryState::Reducing { reduction, .. } => reduction,
             _ => {
                 self.undo = loss.then(|| self.undo_point());
-                Prr::new(self.congestion.on_congestion(&self.window), self.outstanding.len())
+                self.window.on_congestion();
+                let prior = self.window.prior(self.outstanding.len());
+                Prr::new(self.congestion.on_congestion(&self.window), prior)
             }
         };
         self.window.ssthresh = reduction.ssthresh;

@@ -72,6 +72,7 @@ impl TcpSender {
             self.window.ssthresh = self.congestion.on_congestion(&self.window);
         }
         self.congestion.on_timeout();
+        self.window.on_congestion();
         self.send_cwr = self.ecn_agreed;
         self.rack.on_timeout(now, &self.rtt, &mut self.outstanding);
         self.window.cwnd = self.outstanding.in_flight() as f64 + 1.0;
@@ -83,11 +84,10 @@ impl TcpSender {
     /// Sends a tail loss probe: a new segment if there is one, else the last one again (RFC 8985 §
     /// 7.3).
     pub(super) fn send_probe(&mut self, now: Time, out: &mut impl TcpOutbox) {
-        let new =
-            self.application.next(self.next, now).filter(|payload| self.window_takes(*payload));
+        let new = self.sendable(self.next, now);
         let retransmission = new.is_none();
         let sent = match (new, self.outstanding.last().copied()) {
-            (Some(payload), _) => self.send_new(now, payload, out),
+            (Some(payload), _) => self.send_new(now, payload, false, out),
             (None, Some(last)) => self.retransmit(now, &last, out),
             (None, None) => false,
         };

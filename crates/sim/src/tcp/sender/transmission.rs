@@ -7,6 +7,7 @@ use crate::tcp::TcpOutbox;
 use crate::tcp::congestion::INITIAL_WINDOW;
 use crate::tcp::outstanding::Sent;
 use crate::tcp::segment::{MAX_SEGMENT, Segment};
+use crate::tcp::small_queues::BURST_TIME;
 use net::Ecn;
 use units::{Bitrate, Bytes, Duration, Time};
 
@@ -19,6 +20,15 @@ const UNPACED_SEGMENTS: u64 = 10;
 /// The sender does not wait for a fuller burst if this share of the window is free (Linux
 /// `net.ipv4.tcp_tso_win_divisor`).
 const TSO_WIN_DIVISOR: f64 = 3.0;
+
+/// The payload of a segment and its flags.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Data {
+    sequence: u64,
+    payload: Bytes,
+    fin: bool,
+    push: bool,
+}
 
 /// Whether the congestion window limits the sender (Linux `tcp_cwnd_validate`).
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,7 +49,8 @@ impl TcpSender {
                 window_limited = true;
                 break;
             }
-            let burst = self.queue.burst(pacing);
+            let min_burst = self.congestion.min_burst(pacing);
+            let burst = self.queue.burst(pacing, min_burst, self.rtt.min_rtt());
             if let Some(lost) = self.outstanding.next_lost().copied() {
                 if self.queue.must_wait(wire_size(lost.payload), pacing, true)
                     || !self.retransmit(now, &lost, out)
@@ -53,10 +64,10 @@ impl TcpSender {
                 self.delivery.mark_app_limited(self.outstanding.in_flight());
                 break;
             };
-            if !self.window_takes(payload) {
+            if !self.window_takes(self.next, payload) {
                 break;
             }
-            if self.awaits_fuller_burst(room, burst) {
+            if self.awaits_fuller_burst(now, room, burst) {
                 window_limited = true;
                 break;
             }
@@ -64,22 +75,38 @@ impl TcpSender {
             if self.queue.must_wait(wire_size(payload) * burst, pacing, false) && !alone {
                 break;
             }
-            if !self.send_burst(now, burst.min(room as u64), out) {
+            if !self.send_burst(now, self.quota(burst, room), out) {
                 break;
             }
         }
         self.note_usage(window_limited);
     }
 
-    /// Whether to wait because more of the window may soon be free for a fuller burst (Linux
-    /// `tcp_tso_should_defer`).
-    pub(super) fn awaits_fuller_burst(&self, room: f64, burst: u64) -> bool {
-        let enough = (burst as f64).min((self.window.cwnd / TSO_WIN_DIVISOR).max(1.0));
-        room < enough && !self.in_loss_recovery() && !self.outstanding.is_empty()
+    /// The number of segments of the next burst: at most half of the window, so that two bursts are
+    /// under way (Linux `tcp_cwnd_test`).
+    fn quota(&self, burst: u64, room: f64) -> u64 {
+        let half = (self.window.cwnd / 2.0).max(1.0);
+        burst.min(room.min(half) as u64)
     }
 
-    /// Sends up to `segments` new segments as one burst. Returns false if the host's own queue
-    /// refused one.
+    /// Whether to wait because more of the window will soon be free for a fuller burst: a segment
+    /// has left within the last millisecond, and the acknowledgement of the oldest segment is
+    /// expected within the next one, or within half a round-trip time if that is less (Linux 6.18
+    /// `tcp_tso_should_defer`).
+    fn awaits_fuller_burst(&self, now: Time, room: f64, burst: u64) -> bool {
+        let enough = (burst as f64).min((self.window.cwnd / TSO_WIN_DIVISOR).max(1.0));
+        if room >= enough || self.in_loss_recovery() {
+            return false;
+        }
+        let (Some(first), Some(srtt)) = (self.outstanding.first(), self.rtt.srtt()) else {
+            return false;
+        };
+        now.saturating_since(self.last_sent) <= BURST_TIME
+            && first.at + srtt <= now + BURST_TIME.min(srtt / 2)
+    }
+
+    /// Sends up to `segments` new segments as one burst. The last one of several has PSH (Linux
+    /// `__tcp_transmit_skb`). Returns false if the host's own queue refused one.
     pub(super) fn send_burst(
         &mut self,
         now: Time,
@@ -87,11 +114,13 @@ impl TcpSender {
         out: &mut impl TcpOutbox,
     ) -> bool {
         let mut sent = Bytes::ZERO;
-        for _ in 0..segments {
-            let next =
-                self.application.next(self.next, now).filter(|payload| self.window_takes(*payload));
-            let Some(payload) = next else { break };
-            if !self.send_new(now, payload, out) {
+        for index in 1..=segments {
+            let Some(payload) = self.sendable(self.next, now) else { break };
+            let is_last = |sender: &Self| {
+                index == segments || sender.sendable(sender.next + payload.get(), now).is_none()
+            };
+            let push = index > 1 && is_last(self);
+            if !self.send_new(now, payload, push, out) {
                 return false;
             }
             sent += payload;
@@ -114,12 +143,23 @@ impl TcpSender {
         }
     }
 
-    /// Whether the receive window has room for `payload`.
-    pub(super) fn window_takes(&self, payload: Bytes) -> bool {
-        self.next + payload.get() <= self.acknowledged + self.peer_window.get()
+    /// Whether the receive window has room for `payload` at `offset`.
+    fn window_takes(&self, offset: u64, payload: Bytes) -> bool {
+        offset + payload.get() <= self.acknowledged + self.peer_window.get()
     }
 
-    pub(super) fn send_new(&mut self, now: Time, payload: Bytes, out: &mut impl TcpOutbox) -> bool {
+    /// The payload of the segment at `offset`, if it is written and the receive window has room.
+    pub(super) fn sendable(&self, offset: u64, now: Time) -> Option<Bytes> {
+        self.application.next(offset, now).filter(|payload| self.window_takes(offset, *payload))
+    }
+
+    pub(super) fn send_new(
+        &mut self,
+        now: Time,
+        payload: Bytes,
+        push: bool,
+        out: &mut impl TcpOutbox,
+    ) -> bool {
         let idle = self.outstanding.is_empty();
         if idle {
             self.restart(now);
@@ -127,11 +167,11 @@ impl TcpSender {
         let (sequence, end) = (self.next, self.next + payload.get());
         let fin = self.application.ends_at(end);
         let ecn = if self.ecn_agreed { Ecn::Ect0 } else { Ecn::NotEct };
-        if !self.emit(now, (sequence, payload, fin), ecn, out) {
+        if !self.emit(now, Data { sequence, payload, fin, push }, ecn, out) {
             return false;
         }
         let snapshot = self.delivery.on_sent(now, idle);
-        self.outstanding.push(sequence, payload, fin, now, snapshot);
+        self.outstanding.push(sequence, payload, (fin, push), now, snapshot);
         self.next = end;
         if idle || matches!(self.timer, None | Some((_, Timer::Probe))) {
             self.set_timer(now);
@@ -141,7 +181,8 @@ impl TcpSender {
 
     pub(super) fn retransmit(&mut self, now: Time, sent: &Sent, out: &mut impl TcpOutbox) -> bool {
         // RFC 3168 § 6.1.5: retransmissions are not ECN-capable.
-        if !self.emit(now, (sent.sequence, sent.payload, sent.fin), Ecn::NotEct, out) {
+        let Sent { sequence, payload, fin, push, .. } = *sent;
+        if !self.emit(now, Data { sequence, payload, fin, push }, Ecn::NotEct, out) {
             return false;
         }
         if self.outstanding.retransmitted() == 0 {
@@ -171,7 +212,7 @@ impl TcpSender {
     pub(super) fn emit(
         &mut self,
         now: Time,
-        (sequence, payload, fin): (u64, Bytes, bool),
+        Data { sequence, payload, fin, push }: Data,
         ecn: Ecn,
         out: &mut impl TcpOutbox,
     ) -> bool {
@@ -179,6 +220,7 @@ impl TcpSender {
             sequence,
             payload,
             fin,
+            push,
             cwr: self.send_cwr && ecn != Ecn::NotEct,
             ..self.acknowledgment(now)
         };
@@ -215,10 +257,11 @@ impl TcpSender {
         let rto = self.rtt.base_rto();
         let mut left = idle;
         if left > rto && self.window.cwnd > INITIAL_WINDOW {
-            self.window.ssthresh = self.window.ssthresh.max(0.75 * self.window.cwnd);
+            self.window.ssthresh =
+                self.window.ssthresh.max(self.window.rounded(0.75 * self.window.cwnd));
         }
         while left > rto && self.window.cwnd > INITIAL_WINDOW {
-            self.window.cwnd = (self.window.cwnd / 2.0).max(INITIAL_WINDOW);
+            self.window.cwnd = self.window.rounded(self.window.cwnd / 2.0).max(INITIAL_WINDOW);
             left = left - rto;
         }
     }

@@ -89,7 +89,7 @@ impl SendSide {
     /// The packets that arrived, in order of arrival.
     fn collect(&mut self, results: &[PacketResult]) {
         self.arrived.clear();
-        for PacketResult { packet, arrival } in results {
+        for PacketResult { packet, arrival, .. } in results {
             let Some(arrival) = arrival.map(milliseconds) else { continue };
             let (sent, size) = (milliseconds(packet.sent), packet.size.get());
             let arrived = Arrived { sent, arrival, sequence: packet.sequence, size };

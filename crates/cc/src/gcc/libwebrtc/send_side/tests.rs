@@ -87,7 +87,7 @@ fn without_loss_the_target_follows_the_results_of_probes() {
         let now = begin + Duration::from_secs(k);
         let result = |sequence| {
             let packet = SentPacket { sequence, sent: now, size: Bytes::new(1000), probe: None };
-            PacketResult { packet, arrival: Some(now) }
+            PacketResult { packet, arrival: Some(now), ecn: crate::Ecn::NotEct }
         };
         let results: Vec<_> = (100 * k..100 * (k + 1)).map(result).collect();
         let rate = Bitrate::from_kbps(200 << k);

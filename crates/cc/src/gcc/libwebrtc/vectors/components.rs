@@ -44,7 +44,7 @@ fn result(text: &str) -> PacketResult {
     let fields: Vec<_> = text.split(':').collect();
     let (sent, size) = (time(fields[0]), size(fields[2]));
     let packet = SentPacket { sequence: sent.as_micros(), sent, size, probe: None };
-    PacketResult { packet, arrival: optional(fields[1], time) }
+    PacketResult { packet, arrival: optional(fields[1], time), ecn: crate::Ecn::NotEct }
 }
 
 #[test]

@@ -73,7 +73,7 @@ impl Replay {
         let results = fields[2].split(' ').map(|result| {
             let (sequence, arrival) = result.split_once(':').unwrap();
             let packet = self.sent.remove(&integer(sequence)).unwrap();
-            PacketResult { packet, arrival: optional(arrival, time) }
+            PacketResult { packet, arrival: optional(arrival, time), ecn: crate::Ecn::NotEct }
         });
         let results: Vec<_> = results.collect();
         self.sender.in_flight.recorded = Some(size(&fields[1]));

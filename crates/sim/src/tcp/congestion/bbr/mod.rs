@@ -10,7 +10,7 @@ mod aggregation;
 mod max_filter;
 mod rt_prop;
 
-use super::{Ack, CongestionControl, INITIAL_WINDOW, LossRecovery, Window};
+use super::{Ack, CongestionControl, INITIAL_WINDOW, LossRecovery, MIN_BURST, Window};
 use crate::tcp::MAX_SEGMENT;
 use aggregation::Aggregation;
 use max_filter::MaxFilter;
@@ -374,6 +374,11 @@ impl CongestionControl for Bbr {
 
     fn pacing_rate(&self) -> Option<Bitrate> {
         self.pacing_rate.map(Bitrate::from_bps_f64)
+    }
+
+    /// Linux `bbr_min_tso_segs`.
+    fn min_burst(&self, pacing: Bitrate) -> u64 {
+        if pacing.as_bps_f64() < MIN_TSO_RATE { 1 } else { MIN_BURST }
     }
 
     fn holds_back(&self) -> bool {
