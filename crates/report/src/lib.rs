@@ -20,6 +20,7 @@ mod claims;
 mod compared;
 mod csv;
 mod figure;
+mod file_format;
 mod files;
 mod merge;
 mod model;
@@ -33,7 +34,8 @@ mod tests;
 mod text_table;
 
 pub use figure::*;
-pub use files::{FigureFile, FileFormat, MAX_WIDTH, MIN_WIDTH, figure_files};
+pub use file_format::FileFormat;
+pub use files::{FigureFile, MAX_WIDTH, MIN_WIDTH, figure_files};
 pub use merge::merge_by_source;
 pub use model::*;
 pub use page::PlotError;

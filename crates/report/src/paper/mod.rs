@@ -7,7 +7,7 @@ mod png;
 #[cfg(test)]
 pub(crate) use font::Font;
 
-use crate::files::FileFormat;
+use crate::file_format::FileFormat;
 use crate::plot::picture::Picture;
 use crate::plot::{Ink, Pen};
 
