@@ -109,7 +109,7 @@ fn an_intact_store_is_reported() {
     let folder = tempdir().unwrap();
     let path = folder.path().join("s.sqlite");
     std::fs::write(&path, &*STORE).unwrap();
-    assert!(report(&path).unwrap().matches("<svg").count() == 2);
+    assert_eq!(report(&path).unwrap().matches("<figure").count(), 3);
 }
 
 proptest! {
