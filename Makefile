@@ -47,7 +47,7 @@ lint:
 	./scripts/pages
 
 unit:
-	$(CARGO) test --workspace --locked
+	./scripts/tests
 
 # With the program that the tests have built; building it alone would compile it with other features.
 attack:
@@ -55,7 +55,7 @@ attack:
 	./scripts/attack target/debug/weir
 
 fuzz:
-	./fuzz/run 6
+	./fuzz/run 4
 
 bench:
 	$(CARGO) bench --workspace --locked
