@@ -20,9 +20,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let outputs: Vec<&Path> = args.output.iter().chain(&args.save).map(AsRef::as_ref).collect();
     let read = args.situations.iter().map(Path::new).chain(args.store.as_deref());
     outputs_apart(&outputs, &read.collect::<Vec<_>>())?;
-    let wanted = || {
-        selected(&args.remedy).map_err(|problem| Failure::new(format!("--remedy: {problem}")))
-    };
+    let wanted =
+        || selected(&args.remedy).map_err(|problem| Failure::new(format!("--remedy: {problem}")));
     wanted()?;
     let catalogue = Catalogue::embedded()?;
     let mut advices = Vec::new();
