@@ -166,7 +166,7 @@ fn capture(text: &str) -> Vec<u8> {
     let scenario = experiment.cells()[0].scenario(units::Seed(1));
     let names: Vec<String> = scenario.network.hosts.iter().map(|host| host.name.clone()).collect();
     let mut capture = Capture::new(Vec::new(), &names).unwrap();
-    sim::run(&scenario, sim::Options { tap: Some(&mut capture), cancel: None }).unwrap();
+    sim::run(&scenario, sim::Options { tap: Some(&mut capture), ..Default::default() }).unwrap();
     capture.finish().unwrap()
 }
 

@@ -3,7 +3,8 @@
 use crate::media::{Forwarder, MediaReceiver, MediaSender, Room, Sources};
 use crate::scenario::{CallConfig, Sfu, VideoConfig};
 use crate::sending::SendingEnd;
-use crate::simulation::RunError;
+use crate::simulation::{MakeControllers, RunError};
+use std::sync::Arc;
 use units::Seed;
 
 /// Everything that is needed to build the ends when the call starts.
@@ -12,6 +13,8 @@ pub(crate) struct Plan {
     pub(crate) call: CallConfig,
     pub(crate) name: String,
     pub(crate) seed: Seed,
+    /// Makes controllers that are not profiles.
+    pub(crate) make: Option<Arc<MakeControllers>>,
 }
 
 /// The ends of a direction while the call is active.
@@ -21,24 +24,32 @@ pub(crate) struct Ends {
 }
 
 impl Plan {
-    /// Builds the controllers of the call's video; `None` for a call without video.
+    /// Checks that the profile of the call's video can be built.
     ///
     /// # Errors
     /// [`RunError::Controller`] if no controller has this name or its settings are wrong.
-    pub(crate) fn controllers(&self) -> Result<Option<cc::Controllers>, RunError> {
-        let build = |video: &VideoConfig| {
-            cc::build(&video.controller)
-                .map_err(|error| RunError::Controller { call: self.call.name.clone(), error })
-        };
-        self.call.video.as_ref().map(build).transpose()
+    pub(crate) fn check(&self) -> Result<(), RunError> {
+        self.call.video.as_ref().map_or(Ok(()), |video| self.profile(video).map(drop))
+    }
+
+    fn profile(&self, video: &VideoConfig) -> Result<cc::Controllers, RunError> {
+        cc::build(&video.controller)
+            .map_err(|error| RunError::Controller { call: self.call.name.clone(), error })
+    }
+
+    /// Builds the controllers of the call's video; `None` for a call without video.
+    fn controllers(&self) -> Result<Option<cc::Controllers>, RunError> {
+        let Some(video) = &self.call.video else { return Ok(None) };
+        let made = self.make.as_ref().and_then(|make| make(&self.name, &video.controller));
+        made.map_or_else(|| self.profile(video), Ok).map(Some)
     }
 
     /// Builds the ends.
     ///
     /// # Errors
-    /// As for [`Self::controllers`].
+    /// As for [`Self::check`].
     pub(crate) fn build_ends(&self) -> Result<Ends, RunError> {
-        let Self { sources, call, name, seed } = self;
+        let Self { sources, call, name, seed, make: _ } = self;
         let (mut sending, mut receiving) = (None, (None, false));
         if let (Some(video), Some(controllers)) = (&call.video, self.controllers()?) {
             sending = Some((video, controllers.sender, controllers.transport_feedback));

@@ -8,9 +8,10 @@ use crate::recording::{Event, Points, StreamKind, StreamRecord};
 use crate::relay::Relay;
 use crate::sampler::Sampler;
 use crate::scenario::{CallConfig, Marks};
-use crate::simulation::RunError;
+use crate::simulation::{MakeControllers, RunError};
 use net::{Flow, HostId, Protocol};
-use units::{Duration, Seed, Time};
+use std::sync::Arc;
+use units::{Bytes, Duration, Seed, Time};
 
 /// First port. RTP and RTCP of a leg share a port (RFC 5761); each leg has its own.
 const FIRST_PORT: u16 = 5004;
@@ -44,14 +45,15 @@ impl Leg {
         index: usize,
         call: &CallConfig,
         reverse: bool,
-        end: Time,
-        seed: Seed,
+        (end, seed): (Time, Seed),
+        make: Option<Arc<MakeControllers>>,
     ) -> Result<Self, RunError> {
         let suffix = if reverse { ".back" } else { "" };
         let name = format!("{}{suffix}", call.name);
         let active = (call.start, call.stop.min(end));
-        let plan = Plan { sources: Sources::of_session(index), call: call.clone(), name, seed };
-        plan.controllers()?;
+        let sources = Sources::of_session(index);
+        let plan = Plan { sources, call: call.clone(), name, seed, make };
+        plan.check()?;
         let sampler = |kind: StreamKind| {
             Sampler::new(format!("{}.{}{suffix}", call.name, kind.as_str()), kind, active)
         };
@@ -176,6 +178,13 @@ impl Leg {
         if let Some(ends) = self.ends(now) {
             ends.receiver.relay_key_frame_request(now, out);
         }
+    }
+
+    /// The video frames that the receiver could decode, from the frame with this index on: (time,
+    /// delay since capture in seconds, payload).
+    pub(crate) fn decoded(&self, from: usize) -> impl Iterator<Item = (Time, f64, Bytes)> {
+        let ends = if let LegState::Active(ends) = &self.state { Some(ends) } else { None };
+        ends.into_iter().flat_map(move |ends| ends.receiver.decoded(from))
     }
 
     pub(crate) fn sample(&mut self, now: Time) {

@@ -30,4 +30,4 @@ pub use media::{Grant, Grouping, NackList, Pacer, ProtectionShare, Reception, Re
 pub use recording::Recording;
 pub use sampler::Sampler;
 pub use scenario::{CallConfig, Estimate, Fec, Marks, Scenario, Sfu, VideoConfig};
-pub use simulation::{Content, Options, RunError, Tap, run};
+pub use simulation::{Content, MakeControllers, Options, RunError, Simulation, Tap, run};

@@ -133,6 +133,12 @@ impl Session {
         }
     }
 
+    /// The video frames that the receiver of a call could decode, from the frame with this index on.
+    pub(crate) fn decoded(&self, from: usize) -> impl Iterator<Item = (Time, f64, Bytes)> {
+        let leg = if let Self::Call(leg) = self { Some(leg) } else { None };
+        leg.into_iter().flat_map(move |leg| leg.decoded(from))
+    }
+
     pub(crate) fn sample(&mut self, now: Time) {
         match self {
             Self::Call(leg) => leg.sample(now),

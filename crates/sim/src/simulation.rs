@@ -21,6 +21,7 @@ use net::{
     Protocol,
 };
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use units::{Bytes, Duration, Time};
 
@@ -69,10 +70,22 @@ pub enum Content<'a> {
 }
 
 /// Observes every packet, like a capture on the hosts' interfaces.
-pub trait Tap {
+pub trait Tap: Send {
     /// A packet passes the interface of `host`, outgoing or incoming.
     fn packet(&mut self, at: Time, host: HostId, packet: &Packet, content: Content<'_>);
 }
+
+impl<T: Tap + ?Sized> Tap for &mut T {
+    fn packet(&mut self, at: Time, host: HostId, packet: &Packet, content: Content<'_>) {
+        (**self).packet(at, host, packet, content);
+    }
+}
+
+/// Makes the controllers of one direction of a call from its name (`main`, or `main.back` for the
+/// direction from the callee) and its configuration, when the direction starts. `None`: those of
+/// the profile in the configuration.
+pub type MakeControllers =
+    dyn Fn(&str, &cc::ControllerConfig) -> Option<cc::Controllers> + Send + Sync;
 
 /// Options of a run.
 #[derive(Default)]
@@ -81,6 +94,9 @@ pub struct Options<'a> {
     pub tap: Option<&'a mut dyn Tap>,
     /// Set this flag to end the run early; it then returns [`RunError::Cancelled`].
     pub cancel: Option<&'a AtomicBool>,
+    /// Makes controllers that are code of the caller and not profiles. Every call must still have a
+    /// profile that can be built.
+    pub controllers: Option<Arc<MakeControllers>>,
 }
 
 /// Runs a scenario to its end.
@@ -89,10 +105,18 @@ pub struct Options<'a> {
 /// If the network or a controller cannot be built from the scenario, if a call through a forwarding
 /// unit is invalid, or if the run was cancelled.
 pub fn run(scenario: &Scenario, options: Options<'_>) -> Result<Recording, RunError> {
-    Simulation::new(scenario, options)?.run(scenario)
+    let mut simulation = Simulation::new(scenario, options)?;
+    simulation.advance(simulation.end + Duration::from_nanos(1))?;
+    Ok(simulation.finish())
 }
 
-struct Simulation<'a> {
+/// A simulation that the caller advances in steps of any length. The steps do not change its
+/// result. [`run`] advances to the end in one step.
+pub struct Simulation<'a> {
+    /// The end of the scenario.
+    end: Time,
+    interval: Duration,
+    next_sample: Time,
     wire: Wire<'a>,
     sessions: Vec<Session>,
     /// The wake-up times of the ends: sender and receiver of each session in turn.
@@ -109,7 +133,7 @@ struct Wire<'a> {
     network: Network,
     envelopes: Envelopes,
     arrivals: Arrivals,
-    tap: Option<&'a mut dyn Tap>,
+    tap: Option<Box<dyn Tap + 'a>>,
 }
 
 /// Packets that the network has returned and that are not yet processed.
@@ -154,10 +178,37 @@ impl net::Events for Arrivals {
 }
 
 impl<'a> Simulation<'a> {
-    fn new(scenario: &Scenario, options: Options<'a>) -> Result<Self, RunError> {
+    /// A simulation at time zero.
+    ///
+    /// # Errors
+    /// As [`run`].
+    pub fn new(scenario: &Scenario, options: Options<'a>) -> Result<Self, RunError> {
+        let Options { tap, cancel, controllers } = options;
+        let tap = tap.map(|tap| Box::new(tap) as Box<dyn Tap + 'a>);
+        Self::build(scenario, tap, cancel, controllers)
+    }
+
+    /// A simulation at time zero that owns its observer.
+    ///
+    /// # Errors
+    /// As [`run`].
+    pub fn observed(
+        scenario: &Scenario,
+        tap: Box<dyn Tap + 'a>,
+        controllers: Option<Arc<MakeControllers>>,
+    ) -> Result<Self, RunError> {
+        Self::build(scenario, Some(tap), None, controllers)
+    }
+
+    fn build(
+        scenario: &Scenario,
+        tap: Option<Box<dyn Tap + 'a>>,
+        cancel: Option<&'a AtomicBool>,
+        controllers: Option<Arc<MakeControllers>>,
+    ) -> Result<Self, RunError> {
         let end = Time::ZERO + scenario.duration;
         let network = Network::new(&scenario.network, scenario.seed)?;
-        let sessions = sessions(scenario, end)?;
+        let sessions = sessions(scenario, end, controllers.as_ref())?;
         let first = |session: &Session| {
             [End::Sender, End::Receiver].map(|end| session.next_wake(end, Time::ZERO))
         };
@@ -178,26 +229,31 @@ impl<'a> Simulation<'a> {
             })
         });
         Ok(Self {
-            wire: Wire { network, envelopes: Envelopes::default(), arrivals, tap: options.tap },
+            end,
+            interval: scenario.sample_interval,
+            next_sample: Time::ZERO + scenario.sample_interval,
+            wire: Wire { network, envelopes: Envelopes::default(), arrivals, tap },
             lines: lines.collect(),
             reverse_sessions: reverse_sessions(scenario, sessions.len()),
             forwarding: Forwarding::new(scenario, sessions.len())?,
             sessions,
             wakes,
-            cancel: options.cancel,
+            cancel,
         })
     }
 
-    fn run(mut self, scenario: &Scenario) -> Result<Recording, RunError> {
-        let end = Time::ZERO + scenario.duration;
-        let interval = scenario.sample_interval;
-        let mut next_sample = Time::ZERO + interval;
+    /// Handles all events before `until` that are not after the end of the scenario.
+    ///
+    /// # Errors
+    /// [`RunError::Cancelled`] if the run was cancelled.
+    pub fn advance(&mut self, until: Time) -> Result<(), RunError> {
+        let until = until.min(self.end + Duration::from_nanos(1));
         loop {
             let network = self.wire.network.next_wake().unwrap_or(Time::MAX);
             let (index, wake) = self.wakes.earliest();
-            let now = network.min(wake).min(next_sample);
-            if now > end {
-                return Ok(self.finish(scenario));
+            let now = network.min(wake).min(self.next_sample);
+            if now >= until {
+                return Ok(());
             }
             if network == now {
                 self.wire.network.advance(now, &mut self.wire.arrivals);
@@ -205,7 +261,7 @@ impl<'a> Simulation<'a> {
                 self.wake(index, now);
             } else {
                 self.sample(now);
-                next_sample = now + interval;
+                self.next_sample = now + self.interval;
                 if self.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
                     return Err(RunError::Cancelled);
                 }
@@ -359,14 +415,35 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    fn finish(mut self, scenario: &Scenario) -> Recording {
+    /// The video frames of a direction of a call that its receiver could decode so far, from the
+    /// frame with this index on: (time, delay since capture in seconds, payload). `direction` counts
+    /// the directions of all calls in the order of the scenario; a two-way call has two.
+    pub fn decoded(
+        &self,
+        direction: usize,
+        from: usize,
+    ) -> impl Iterator<Item = (Time, f64, Bytes)> {
+        let frames = self.sessions.get(direction).map(|session| session.decoded(from));
+        frames.into_iter().flatten()
+    }
+
+    /// The 5-tuple of the packets of a direction when they leave the sender; `None` if there is no
+    /// such direction.
+    #[must_use]
+    pub fn flow(&self, direction: usize) -> Option<Flow> {
+        self.sessions.get(direction).map(|session| session.flow(End::Receiver))
+    }
+
+    /// The records of the run.
+    #[must_use]
+    pub fn finish(mut self) -> Recording {
         let mut events: Vec<_> = self.sessions.iter_mut().flat_map(Session::events).collect();
         events.sort_by_key(|event| event.at);
         let sessions = self.sessions.into_iter().flat_map(Session::finish);
         let lines = self.lines.into_iter().map(|(_, _, sampler)| sampler.finish(Vec::new()));
         Recording {
-            interval: scenario.sample_interval,
-            duration: scenario.duration,
+            interval: self.interval,
+            duration: self.end.saturating_since(Time::ZERO),
             streams: sessions.chain(lines).collect(),
             events,
         }
@@ -380,11 +457,16 @@ fn has_own_queue(scenario: &Scenario, host: HostId) -> bool {
 }
 
 /// The sessions of a scenario: the legs of the calls, then the TCP flows.
-fn sessions(scenario: &Scenario, end: Time) -> Result<Vec<Session>, RunError> {
+fn sessions(
+    scenario: &Scenario,
+    end: Time,
+    controllers: Option<&Arc<MakeControllers>>,
+) -> Result<Vec<Session>, RunError> {
     let mut sessions = Vec::new();
     for call in &scenario.calls {
         for is_reverse in [false, true].into_iter().take(if call.two_way { 2 } else { 1 }) {
-            let leg = Leg::new(sessions.len(), call, is_reverse, end, scenario.seed)?;
+            let make = controllers.cloned();
+            let leg = Leg::new(sessions.len(), call, is_reverse, (end, scenario.seed), make)?;
             sessions.push(Session::Call(Box::new(leg)));
         }
     }

@@ -341,7 +341,7 @@ fn parity_packets_have_at_most_the_maximum_size() {
     let mut sizes = Sizes::default();
     let scenario = protected(sim::Fec::Hybrid, Duration::from_millis(100), 5);
     let recording =
-        sim::run(&scenario, sim::Options { tap: Some(&mut sizes), cancel: None }).unwrap();
+        sim::run(&scenario, sim::Options { tap: Some(&mut sizes), ..Default::default() }).unwrap();
     assert!((1150..=1200).contains(&sizes.largest), "{}", sizes.largest);
     assert_eq!(sizes.parity as f64, last(&recording, "main.video", "fecBytesSent"));
 }

@@ -54,7 +54,7 @@ fn with_ideal_feedback_a_call_adapts_without_rtcp_in_the_network() {
     let mut rtcp = CalleeRtcp::default();
     let scenario = bottleneck(true, 600, 120);
     let recording =
-        sim::run(&scenario, sim::Options { tap: Some(&mut rtcp), cancel: None }).unwrap();
+        sim::run(&scenario, sim::Options { tap: Some(&mut rtcp), ..Default::default() }).unwrap();
     assert_eq!(rtcp.0, 0);
     let rate = late_rate(&recording, "main.video", "bytesReceived");
     assert!((0.3e6..0.6e6).contains(&rate), "{rate} of 600 kbit/s");
@@ -73,7 +73,7 @@ fn without_ideal_feedback_rtcp_crosses_the_network() {
     let mut rtcp = CalleeRtcp::default();
     let scenario = bottleneck(false, 600, 120);
     let recording =
-        sim::run(&scenario, sim::Options { tap: Some(&mut rtcp), cancel: None }).unwrap();
+        sim::run(&scenario, sim::Options { tap: Some(&mut rtcp), ..Default::default() }).unwrap();
     assert!(rtcp.0 >= 120, "at least one message per second: {}", rtcp.0);
     assert!(last(&recording, "main.video", "roundTripTime") > 0.05);
 }

@@ -30,7 +30,7 @@ fn a_relayed_call_passes_its_relay_and_keeps_its_dscp() {
     scenario.calls[0].dscp = sim::Marks { audio: net::Dscp::EF, video: net::Dscp::AF41 };
     let mut passed = Passed::default();
     let relayed =
-        sim::run(&scenario, sim::Options { tap: Some(&mut passed), cancel: None }).unwrap();
+        sim::run(&scenario, sim::Options { tap: Some(&mut passed), ..Default::default() }).unwrap();
     let size = |id, from, to| {
         let on = |flow: net::Flow| (flow.src, flow.dst) == (from, to);
         passed
@@ -91,7 +91,7 @@ proptest! {
         scenario.calls[0].two_way = two_way;
         scenario.calls[0].relay = Some(turn);
         let mut passed = Passed::default();
-        sim::run(&scenario, sim::Options { tap: Some(&mut passed), cancel: None }).unwrap();
+        sim::run(&scenario, sim::Options { tap: Some(&mut passed), ..Default::default() }).unwrap();
         let at_relay: Vec<_> = passed.0.iter().filter(|(host, _)| *host == turn).map(|(_, packet)| packet).collect();
         prop_assert!(at_relay.len() > 20 && at_relay.len() % 2 == 0);
         for pair in at_relay.chunks(2) {

@@ -128,7 +128,7 @@ fn audio_and_video_have_their_own_dscp() {
     scenario.calls[0].audio = Some(AudioConfig::opus());
     scenario.calls[0].dscp = Marks { audio: Dscp::EF, video: Dscp::AF41 };
     let mut seen = Seen::default();
-    sim::run(&scenario, Options { tap: Some(&mut seen), cancel: None }).unwrap();
+    sim::run(&scenario, Options { tap: Some(&mut seen), ..Default::default() }).unwrap();
     seen.0.sort_unstable();
     assert_eq!(seen.0, [("audio", Dscp::EF), ("rtcp", Dscp::AF41), ("video", Dscp::AF41)]);
 }

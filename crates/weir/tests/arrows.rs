@@ -17,6 +17,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("report", &["document", "metrics"]),
     ("lab", &["cc", "document", "experiment", "metrics", "net", "report", "sim", "store", "units"]),
     ("server", &["document", "net", "sim", "units"]),
+    ("python", &["cc", "document", "experiment", "lab", "metrics", "net", "sim", "store", "units"]),
     (
         "testbed",
         &[

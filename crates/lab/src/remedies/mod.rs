@@ -13,6 +13,7 @@
 mod advice;
 mod catalogue;
 mod judge;
+mod line;
 mod page;
 mod rank;
 mod score;
@@ -21,8 +22,9 @@ mod situation;
 mod tests;
 
 pub use advice::{Advice, Group, NotSituation};
-pub use catalogue::{Remedy, RemedyKind, Settled, Unfit, remedies};
+pub use catalogue::{Remedy, RemedyKind, Settled, Unfit, remedies, selected};
 pub use judge::{Judgement, Others};
+pub use line::{CallLine, RemedyLine};
 pub use page::AS_IT_STANDS;
 pub use rank::{Agreement, Rank};
 pub use score::{Standing, change, delay_factor};

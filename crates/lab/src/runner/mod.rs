@@ -15,7 +15,7 @@ use cache::Found;
 use delivery::Delivery;
 use experiment::{Cell, Experiment};
 use sim::recording::MAX_VALUES;
-use sim::{Recording, RunError};
+use sim::{Recording, RunError, Scenario};
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -44,6 +44,9 @@ pub enum RunFailure {
     /// The simulator refused the scenario.
     #[error(transparent)]
     Refused(#[from] RunError),
+    /// A controller of the caller failed, in its own words.
+    #[error("{0}")]
+    Controller(String),
     /// The program panicked with this message.
     #[error("internal error (panic); please report it: {0}")]
     Panicked(String),
@@ -123,8 +126,21 @@ impl Runner<'_> {
         each: impl Fn(Job, &Recording) -> T + Sync,
         sink: impl FnMut(Outcome<T>),
     ) -> Summary {
+        let simulate = |scenario: &_, options: sim::Options<'_>| Ok(sim::run(scenario, options)?);
+        self.run_by(experiments, simulate, each, sink)
+    }
+
+    /// As [`run`](Self::run), but with `simulate` in place of [`sim::run`], for controllers that
+    /// are code of the caller. A cache would not know this code: use [`NO_CACHE`].
+    pub fn run_by<T: Send>(
+        &self,
+        experiments: &[Experiment],
+        simulate: impl Fn(&Scenario, sim::Options<'_>) -> Result<Recording, RunFailure> + Sync,
+        each: impl Fn(Job, &Recording) -> T + Sync,
+        sink: impl FnMut(Outcome<T>),
+    ) -> Summary {
         let jobs = jobs(experiments);
-        let work = |job: Job| self.one(&experiments[job.experiment], job, &each);
+        let work = |job: Job| self.one(&experiments[job.experiment], job, &simulate, &each);
         let threads = self.threads(experiments).min(jobs.len());
         self.distribute(&jobs, threads, work, Delivery::new(self.cache, self.cancel, sink))
     }
@@ -134,6 +150,7 @@ impl Runner<'_> {
         &self,
         experiment: &Experiment,
         job: Job,
+        simulate: impl Fn(&Scenario, sim::Options<'_>) -> Result<Recording, RunFailure>,
         each: impl Fn(Job, &Recording) -> T,
     ) -> Option<Finished<T>> {
         let attempt = || {
@@ -146,19 +163,19 @@ impl Runner<'_> {
                 Some(Found { recording, has_same_name }) => (recording, has_same_name),
                 None => {
                     let options = sim::Options { cancel: Some(self.cancel), ..Default::default() };
-                    (sim::run(&scenario, options)?, false)
+                    (simulate(&scenario, options)?, false)
                 }
             };
             let value = each(job, &recording);
             let to_store = digest.filter(|_| !is_stored).and_then(|digest| {
                 self.cache.pack(experiment, job, &recording, &digest, self.cancel)
             });
-            Ok::<_, RunError>((value, to_store))
+            Ok::<_, RunFailure>((value, to_store))
         };
         let (result, to_store) = match catch_unwind(AssertUnwindSafe(attempt)) {
             Ok(Ok((value, to_store))) => (Ok(value), to_store),
             Ok(Err(_)) if self.cancel.load(Ordering::Relaxed) => return None,
-            Ok(Err(error)) => (Err(error.into()), None),
+            Ok(Err(failure)) => (Err(failure), None),
             Err(panic) => (Err(RunFailure::Panicked(panic_message(panic.as_ref()))), None),
         };
         Some(Finished { outcome: Outcome { job, result }, to_store })

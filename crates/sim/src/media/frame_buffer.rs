@@ -14,6 +14,7 @@ struct Slot {
     part: FramePart,
     got: u16,
     first: Time,
+    payload: Bytes,
 }
 
 /// Assembles frames and releases them in order. A frame can be decoded when it is complete, and it
@@ -49,13 +50,13 @@ impl FrameBuffer {
     }
 
     /// Processes a packet by its (original) sequence number. Calls `decoded` for every frame that
-    /// can now be decoded, with the delay since its capture.
+    /// can now be decoded, with the delay since its capture and its payload.
     pub(crate) fn on_part(
         &mut self,
         now: Time,
         sequence: u64,
-        part: &FramePart,
-        mut decoded: impl FnMut(Duration),
+        (part, payload): (&FramePart, Bytes),
+        mut decoded: impl FnMut(Duration, Bytes),
     ) {
         let seen = &mut self.seen[(sequence % PACKETS) as usize];
         if *seen == sequence || part.frame < self.next {
@@ -65,9 +66,10 @@ impl FrameBuffer {
         self.newest = self.newest.max(part.frame);
         let slot = &mut self.slots[(part.frame % FRAMES) as usize];
         if slot.part.frame != part.frame {
-            *slot = Slot { part: *part, got: 0, first: now };
+            *slot = Slot { part: *part, got: 0, first: now, payload: Bytes::ZERO };
         }
         slot.got += 1;
+        slot.payload += payload;
         if slot.got < part.count {
             return;
         }
@@ -77,7 +79,7 @@ impl FrameBuffer {
         }
         while let Some(slot) = self.take_decodable() {
             self.playout.show(now, &slot.part, slot.first);
-            decoded(now.saturating_since(slot.part.captured));
+            decoded(now.saturating_since(slot.part.captured), slot.payload);
         }
     }
 
@@ -215,7 +217,11 @@ mod tests {
         let (mut buffer, mut decoded) = (FrameBuffer::new(), 0);
         for &(sequence, frame, index, key) in packets {
             let now = Time::from_millis(33 * frame + 20);
-            buffer.on_part(now, sequence, &part(frame, index, key), |_| decoded += 1);
+            let part = (&part(frame, index, key), Bytes::new(100));
+            buffer.on_part(now, sequence, part, |_, payload| {
+                assert_eq!(payload, Bytes::new(200));
+                decoded += 1;
+            });
         }
         (buffer, decoded)
     }

@@ -52,6 +52,8 @@ pub(crate) struct MediaReceiver {
     nack_requests: Vec<u64>,
     /// (time, seconds since capture) of each video frame when it could be decoded.
     pub(crate) frame_delays: Vec<(Time, f64)>,
+    /// The payload of each of these frames, without packets that parity restored.
+    frame_sizes: Vec<Bytes>,
     /// (arrival time, seconds since capture) of each audio packet, including silence descriptors.
     pub(crate) audio_delays: Vec<(Time, f64)>,
 }
@@ -116,6 +118,7 @@ impl MediaReceiver {
             decoded_at_sample: 0,
             nack_requests: Vec::new(),
             frame_delays: Vec::new(),
+            frame_sizes: Vec::new(),
             audio_delays: Vec::new(),
         }
     }
@@ -164,15 +167,25 @@ impl MediaReceiver {
                 want_key = nack.on_packet(now, packet.sequence, &mut self.nack_requests);
             }
         }
-        self.take_part(now, packet.retransmission_of.unwrap_or(packet.sequence), &packet.frame);
+        let sequence = packet.retransmission_of.unwrap_or(packet.sequence);
+        self.take_part(now, sequence, &packet.frame, packet.payload);
         self.restore(now, packet);
         self.request(now, want_key && self.decodes, out);
     }
 
-    fn take_part(&mut self, now: Time, sequence: u64, part: &FramePart) {
+    /// The frames that could be decoded, from the frame with this index on: (time, delay since
+    /// capture in seconds, payload).
+    pub(crate) fn decoded(&self, from: usize) -> impl Iterator<Item = (Time, f64, Bytes)> {
+        let frames = self.frame_delays.iter().zip(&self.frame_sizes).skip(from);
+        frames.map(|(&(at, delay), &payload)| (at, delay, payload))
+    }
+
+    fn take_part(&mut self, now: Time, sequence: u64, part: &FramePart, payload: Bytes) {
         let (delays, last) = (&mut self.frame_delays, &mut self.last_decoded);
-        self.frames.on_part(now, sequence, part, |delay| {
+        let sizes = &mut self.frame_sizes;
+        self.frames.on_part(now, sequence, (part, payload), |delay, payload| {
             delays.push((now, delay.as_secs_f64()));
+            sizes.push(payload);
             *last = now;
         });
     }
@@ -185,7 +198,7 @@ impl MediaReceiver {
             if let Some(nack) = &mut self.nack {
                 nack.on_restored(sequence, &mut self.nack_requests);
             }
-            self.take_part(now, sequence, &part);
+            self.take_part(now, sequence, &part, Bytes::ZERO);
         }
     }
 

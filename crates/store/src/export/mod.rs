@@ -37,5 +37,5 @@ pub use self::csv::{CsvTable, Layout, write_csv};
 pub use self::parquet::{ParquetTable, write_parquet};
 pub use file::{ExportError, ExportFault, to_file, writable};
 pub use packet::PacketError;
-pub use table::parameters;
+pub use table::{Row, parameters, rows};
 pub use wide::{MetricRow, MetricTable};

@@ -97,7 +97,7 @@ impl<W: Write> Capture<W> {
     }
 }
 
-impl<W: Write> Tap for Capture<W> {
+impl<W: Write + Send> Tap for Capture<W> {
     fn packet(&mut self, at: Time, host: HostId, packet: &Packet, content: Content<'_>) {
         if self.error.is_none() {
             self.error = self.write(at, host, packet, content).err();

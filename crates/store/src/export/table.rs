@@ -7,20 +7,22 @@ use units::{Duration, Time};
 
 /// A row of the long table.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Row<'a> {
-    pub(super) stream: &'a str,
-    pub(super) record: &'static str,
-    pub(super) time: Time,
-    pub(super) name: &'a str,
-    pub(super) value: f64,
+pub struct Row<'a> {
+    /// The name of the stream.
+    pub stream: &'a str,
+    /// `sample`, `point` or `event`.
+    pub record: &'static str,
+    /// The time of the value since the start of the run.
+    pub time: Time,
+    /// The quantity or event.
+    pub name: &'a str,
+    /// The value; never not-a-number, except of an event.
+    pub value: f64,
 }
 
 /// All rows of a run: the samples and points of each stream, by quantity and time; then the events.
 /// With an interval only the last value of each quantity in each interval, and all events.
-pub(super) fn rows(
-    recording: &Recording,
-    interval: Option<Duration>,
-) -> impl Iterator<Item = Row<'_>> {
+pub fn rows(recording: &Recording, interval: Option<Duration>) -> impl Iterator<Item = Row<'_>> {
     let mut rows = every_row(recording).peekable();
     std::iter::from_fn(move || {
         let mut row = rows.next()?;

@@ -4,16 +4,9 @@ use crate::failure::Failure;
 use crate::output::{Output, Rows};
 use experiment::{Experiment, names};
 use lab::claims::Catalogue;
-use lab::remedies::{
-    AS_IT_STANDS, Advice, Agreement, Group, Rank, Remedy, Standing, change, remedies,
-};
+use lab::remedies::{Advice, Agreement, Group, Rank, selected};
 use lab::runner::{Job, RunCache, Runner, Summary};
-use metrics::Estimate;
 use report::Cells;
-use schemars::JsonSchema;
-use serde::Serialize;
-use serde_json::{Map, Value};
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -27,7 +20,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let outputs: Vec<&Path> = args.output.iter().chain(&args.save).map(AsRef::as_ref).collect();
     let read = args.situations.iter().map(Path::new).chain(args.store.as_deref());
     outputs_apart(&outputs, &read.collect::<Vec<_>>())?;
-    let wanted = Wanted::of(&args.remedy)?;
+    let wanted =
+        || selected(&args.remedy).map_err(|problem| Failure::new(format!("--remedy: {problem}")));
+    wanted()?;
     let catalogue = Catalogue::embedded()?;
     let mut advices = Vec::new();
     if let Some(home) = args.home() {
@@ -35,11 +30,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         if let Some(path) = &args.save {
             super::write_file(path, &home.text())?;
         }
-        advices.push(Advice::new(grouped(args, HOME, vec![experiment])?, wanted.remedies())?);
+        advices.push(Advice::new(grouped(args, HOME, vec![experiment])?, wanted()?)?);
     }
     for name in &args.situations {
         let group = group(args, name, &catalogue)?;
-        advices.push(Advice::new(group, wanted.remedies())?);
+        advices.push(Advice::new(group, wanted()?)?);
     }
     let work = |runner: Runner<'_>| {
         let mut all = Summary::default();
@@ -111,40 +106,6 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 fn one(advice: &mut Advice, runner: Runner<'_>) -> Result<Summary, Failure> {
     let failed = |job: Job, reason: &str| eprint(&format!("seed {}: {reason}", job.seed));
     advice.run(runner, failed).map_err(|error| Failure::new(format!("cannot judge a run: {error}")))
-}
-
-/// The selected remedies.
-struct Wanted<'a>(&'a [String]);
-
-impl<'a> Wanted<'a> {
-    fn of(words: &'a [String]) -> Result<Self, Failure> {
-        let all = remedies();
-        for word in words {
-            if !all.iter().any(|remedy| fits(remedy, word)) {
-                let names: Vec<&str> = all.iter().map(|remedy| remedy.name).collect();
-                let reason = format!("--remedy: there is no remedy or kind '{word}'");
-                let suggestion = match document::nearest(word, names.iter().copied()) {
-                    Some(near) => format!("did you mean {near}?"),
-                    None => format!(
-                        "the kinds are queue, class, wifi, lte and controller; the remedies are {}",
-                        names.join(", ")
-                    ),
-                };
-                return Err(Failure::new(format!("{reason}; {suggestion}")));
-            }
-        }
-        Ok(Self(words))
-    }
-
-    fn remedies(&self) -> Vec<Remedy> {
-        let chosen =
-            |remedy: &Remedy| self.0.is_empty() || self.0.iter().any(|word| fits(remedy, word));
-        remedies().into_iter().filter(chosen).collect()
-    }
-}
-
-fn fits(remedy: &Remedy, word: &str) -> bool {
-    remedy.name == word || remedy.kind.as_str() == word
 }
 
 /// The situations of an experiment, or of the experiments that some claims test.
@@ -243,64 +204,6 @@ struct Shown<'a> {
     ranks: Vec<Rank>,
 }
 
-/// A remedy as one line of JSON.
-#[derive(Serialize, JsonSchema)]
-pub(super) struct RemedyLine<'a> {
-    /// The experiment, paper or claim for which advice was asked.
-    r#for: &'a str,
-    /// The name of the remedy; "as it stands" for the unchanged network.
-    remedy: &'a str,
-    kind: Option<lab::remedies::RemedyKind>,
-    /// A description of one line.
-    about: &'a str,
-    /// The publication that proposes or measures it.
-    source: &'a str,
-    /// The number of situations to which it applies.
-    applied: usize,
-    /// The number of all situations.
-    situations: usize,
-    /// The place in the ranking, from 1; `null` if it applies to no situation.
-    place: Option<usize>,
-    /// Whether its difference from the best is not significant.
-    as_good: Option<bool>,
-    /// The score, from 0 (docs/guides/advise.md, 'How remedies are judged').
-    score: Option<f64>,
-    call: Option<CallLine>,
-    /// The speed of the other traffic: `kept` is the share of its speed without the remedy; by
-    /// section its duration in s, its rate in bit/s or what the section is judged by.
-    others: Option<BTreeMap<String, Estimate>>,
-    /// Jain's fairness index of all rates, 0 to 1.
-    jain: Option<Estimate>,
-    /// What to change in the experiment, as for `--set`: values by key.
-    #[schemars(with = "BTreeMap<String, String>")]
-    set: Map<String, Value>,
-    /// The commands of tc for a gateway, one text per line of the network.
-    tc: Vec<String>,
-    /// Why it cannot be applied, for situations where it cannot.
-    unfit: Vec<String>,
-}
-
-/// The results of the call; changes are ratios to the unchanged network, minus 1.
-#[derive(Serialize, JsonSchema)]
-struct CallLine {
-    /// The quality of the call, 1 for that of the call alone.
-    quality: Estimate,
-    /// The rate of decodable frames, bit/s.
-    goodput: Estimate,
-    /// Its change, as a share.
-    goodput_change: Estimate,
-    /// The 95th percentile of the delay of frames, s.
-    frame_delay_p95: Estimate,
-    /// Its change, as a share.
-    frame_delay_change: Estimate,
-    /// The share of time in which the video is frozen, 0 to 1.
-    freeze_share: Estimate,
-    /// Its change, absolute.
-    freeze_change: Estimate,
-    /// The time until the call is back at its rate after the other traffic has ended, s.
-    recovery_time: Estimate,
-}
-
 impl<'a> Shown<'a> {
     fn of(args: &'a Args, advice: &'a Advice) -> Self {
         let situations = advice.group.situations.iter();
@@ -310,71 +213,8 @@ impl<'a> Shown<'a> {
     }
 
     fn json(&self, out: &mut Output) -> Result<(), Failure> {
-        for rank in &self.ranks {
-            out.json(&self.line(rank.remedy, Some(rank)))?;
-        }
-        for (place, settled) in self.advice.settled.iter().enumerate() {
-            if settled.iter().all(Result::is_err) {
-                out.json(&self.line(Some(place), None))?;
-            }
-        }
-        Ok(())
-    }
-
-    fn line(&self, remedy: Option<usize>, rank: Option<&Rank>) -> RemedyLine<'_> {
-        let known = remedy.map(|place| &self.advice.remedies[place]);
-        let settled = remedy.map(|place| &self.advice.settled[place][..]).unwrap_or_default();
-        let mut unfit: Vec<String> = settled
-            .iter()
-            .filter_map(|settled| settled.as_ref().err())
-            .map(ToString::to_string)
-            .collect();
-        unfit.dedup();
-        let set = self.advice.settled_once(remedy).map(|one| {
-            one.set.iter().map(|(key, value)| (key.clone(), value.as_str().into())).collect()
-        });
-        RemedyLine {
-            r#for: &self.advice.group.name,
-            remedy: known.map_or(AS_IT_STANDS, |remedy| remedy.name),
-            kind: known.map(|remedy| remedy.kind),
-            about: known.map_or("", |remedy| remedy.about),
-            source: known.map_or("", |remedy| remedy.source),
-            applied: self.advice.applied(remedy),
-            situations: self.advice.group.situations.len(),
-            place: rank.map(|rank| rank.position),
-            as_good: rank.map(|rank| rank.as_good),
-            score: rank.map(|rank| rank.standing.score()),
-            call: rank.map(|Rank { standing, .. }| CallLine {
-                quality: standing.quality,
-                goodput: standing.goodput,
-                goodput_change: change(&standing.goodput_change),
-                frame_delay_p95: standing.frame_delay_p95,
-                frame_delay_change: change(&standing.frame_delay_change),
-                freeze_share: standing.freeze_share,
-                freeze_change: standing.freeze_change,
-                recovery_time: standing.recovery_time,
-            }),
-            others: rank.map(|rank| self.others(&rank.standing)),
-            jain: rank.map(|rank| rank.standing.jain),
-            set: set.unwrap_or_default(),
-            tc: self
-                .advice
-                .tc(remedy, &self.args.dev.word())
-                .into_iter()
-                .map(|queue| queue.commands())
-                .collect(),
-            unfit,
-        }
-    }
-
-    /// The results of the other traffic.
-    fn others(&self, standing: &Standing) -> BTreeMap<String, Estimate> {
-        let kept = ("kept".to_owned(), standing.kept);
-        let situations = &self.advice.group.situations[..];
-        let beside = if let [one] = situations { &one.beside[..] } else { &[] };
-        let named =
-            beside.iter().map(|beside| format!("{}.{}", beside.name, beside.measure.metric()));
-        std::iter::once(kept).chain(named.zip(standing.beside.iter().copied())).collect()
+        let lines = self.advice.lines(&self.ranks, &self.args.dev.word());
+        lines.iter().try_for_each(|line| out.json(line))
     }
 
     fn print(&self, out: &mut Output) -> Result<(), Failure> {

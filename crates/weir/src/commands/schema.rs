@@ -23,7 +23,7 @@ fn of(what: SchemaOf) -> serde_json::Value {
         #[cfg(feature = "testbed")]
         SchemaOf::Upload => lines_of::<testbed::upload::UploadLine>(),
         SchemaOf::Verify => lines_of::<lab::claims::Verdict>(),
-        SchemaOf::Advise => lines_of::<advise::RemedyLine<'_>>(),
+        SchemaOf::Advise => lines_of::<lab::remedies::RemedyLine<'_>>(),
         SchemaOf::Compare => lines_of::<lab::comparison::Difference>(),
         SchemaOf::List => lines_of::<list::ExperimentRow>(),
         SchemaOf::ListControllers => lines_of::<list::ControllerOrImprovement>(),

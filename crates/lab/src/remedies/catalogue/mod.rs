@@ -8,7 +8,7 @@ mod wifi;
 
 use super::Situation;
 use super::situation::Section;
-use document::KeyPath;
+use document::{KeyPath, Problem};
 use experiment::{Experiment, MARKS, marked};
 use net::Dscp;
 use schemars::JsonSchema;
@@ -220,6 +220,29 @@ pub fn remedies() -> Vec<Remedy> {
         controller::remedies(),
     ];
     kinds.into_iter().flatten().collect()
+}
+
+/// The remedies that these words name, each by its name or its kind; all remedies without words.
+///
+/// # Errors
+/// If a word is neither a remedy nor a kind.
+pub fn selected(words: &[String]) -> Result<Vec<Remedy>, Problem> {
+    let is_of = |remedy: &Remedy, word: &str| remedy.name == word || remedy.kind.as_str() == word;
+    let all = remedies();
+    if let Some(word) = words.iter().find(|word| !all.iter().any(|remedy| is_of(remedy, word))) {
+        let names: Vec<&str> = all.iter().map(|remedy| remedy.name).collect();
+        let suggestion = match document::nearest(word, names.iter().copied()) {
+            Some(near) => format!("did you mean {near}?"),
+            None => format!(
+                "the kinds are queue, class, wifi, lte and controller; the remedies are {}",
+                names.join(", ")
+            ),
+        };
+        return Err(Problem::new(format!("there is no remedy or kind '{word}'"), suggestion));
+    }
+    let is_wanted =
+        |remedy: &Remedy| words.is_empty() || words.iter().any(|word| is_of(remedy, word));
+    Ok(all.into_iter().filter(is_wanted).collect())
 }
 
 /// DSCP marks for the calls that have none: EF for audio, AF41 for video (RFC 8837 § 5, table 1).

@@ -1,0 +1,41 @@
+//! The Python package `weir`: experiments, claims and advice; controllers written in Python; calls
+//! as environments of Gymnasium.
+//!
+//! The package calls the same functions of `lab` as the command line. Python code runs only in
+//! controllers; everything else runs without the lock of the interpreter.
+
+mod advice;
+mod claims;
+mod controller;
+mod envs;
+mod errors;
+mod experiment;
+mod features;
+mod messages;
+mod results;
+mod running;
+mod table;
+
+use pyo3::prelude::*;
+
+/// The part of the package that is written in Rust.
+#[pymodule]
+mod _weir {
+    #[pymodule_export]
+    use super::advice::advise;
+    #[pymodule_export]
+    use super::claims::verify;
+    #[pymodule_export]
+    use super::envs::Calls;
+    #[pymodule_export]
+    use super::experiment::{Experiment, controllers, experiments};
+    #[pymodule_export]
+    use super::messages::{
+        Decision, PacketFeedback, PacketResult, ProbeCluster, Rates, ReceiverReport, Remb,
+        SentPacket,
+    };
+    #[pymodule_export]
+    use super::results::Results;
+    #[pymodule_export]
+    use super::table::Table;
+}
