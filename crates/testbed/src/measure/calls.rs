@@ -130,7 +130,7 @@ impl<'a> MeasuredCalls<'a> {
         let launch = |browser_host: &BrowserHost, media: Option<&Media>| {
             let host = testbed.host(browser_host.host);
             let logs = event_logs
-                .filter(|_| browser_host.browser == BrowserKind::Chromium)
+                .filter(|_| browser_host.browser.is_chromium())
                 .map(|logs| logs.folder_of(&browser_host.name))
                 .transpose()?;
             let named = |error: BrowserError| MeasureError::Browser {
