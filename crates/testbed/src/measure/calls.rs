@@ -13,7 +13,7 @@ use super::relay::{self, Relays};
 use super::sfu::ForwardingUnits;
 use crate::emulate::{CallEndpoints, CallRecords};
 use emulator::Testbed;
-use experiment::{Browser as BrowserKind, Endpoint};
+use experiment::Endpoint;
 use net::HostId;
 use server::signalling::{CallRole, Options, Server};
 use sim::Scenario;
