@@ -20,6 +20,7 @@ struct Readme;
 
 mod api;
 mod profile;
+mod ranges;
 mod registry;
 mod setting;
 

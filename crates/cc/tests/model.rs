@@ -66,6 +66,31 @@ fn improved(profile: &str, chosen: &[bool], buffer: &str) -> cc::ControllerConfi
     cc::ControllerConfig { settings, ..config(&name) }
 }
 
+/// Rates are within the limits of the configuration, and no signal is infinite.
+fn within_bounds(
+    config: &cc::ControllerConfig,
+    controllers: &cc::Controllers,
+) -> Result<(), TestCaseError> {
+    let decision = controllers.sender.decision();
+    prop_assert!(
+        decision.target_rate >= config.min_rate && decision.target_rate <= config.max_rate,
+        "{decision:?}"
+    );
+    prop_assert!(decision.pacing_rate >= config.min_rate, "{decision:?}");
+    let mut infinite = None;
+    let mut look = |name, value: f64| {
+        if value.is_infinite() {
+            infinite = Some(name);
+        }
+    };
+    controllers.sender.signals(&mut look);
+    if let Some(receiver) = &controllers.receiver {
+        receiver.signals(&mut look);
+    }
+    prop_assert_eq!(infinite, None);
+    Ok(())
+}
+
 fn check(config: &cc::ControllerConfig, steps: &[Step]) -> Result<(), TestCaseError> {
     let mut controllers = cc::build(config).unwrap();
     let (mut now, mut sequence) = (Time::from_secs(1), 0);
@@ -152,28 +177,114 @@ fn check(config: &cc::ControllerConfig, steps: &[Step]) -> Result<(), TestCaseEr
             controllers.sender.next_timeout().is_none_or(|at| at > now),
             "a sender's timeout lies in the future"
         );
-        let decision = controllers.sender.decision();
-        prop_assert!(
-            decision.target_rate >= config.min_rate && decision.target_rate <= config.max_rate,
-            "{decision:?}"
-        );
-        prop_assert!(decision.pacing_rate >= config.min_rate, "{decision:?}");
-        let mut infinite = None;
-        let mut look = |name, value: f64| {
-            if value.is_infinite() {
-                infinite = Some(name);
-            }
+        within_bounds(config, &controllers)?;
+    }
+    Ok(())
+}
+
+/// What is wrong with a feedback message.
+#[derive(Clone, Copy, Debug)]
+enum Fault {
+    None,
+    /// Some of the packets are missing, and are never reported.
+    Gap,
+    /// The message comes twice.
+    Repeat,
+    /// Some packets are reported again with the next message.
+    Overlap,
+    /// The newest packet is first.
+    Reverse,
+    /// The clock of the receiver jumps by this many milliseconds.
+    Jump(i32),
+}
+
+fn fault() -> impl Strategy<Value = Fault> {
+    prop_oneof![
+        2 => Just(Fault::None),
+        1 => Just(Fault::Gap),
+        1 => Just(Fault::Repeat),
+        1 => Just(Fault::Overlap),
+        1 => Just(Fault::Reverse),
+        1 => (-4_000_000i32..4_000_000).prop_map(Fault::Jump),
+    ]
+}
+
+/// The ECN fields that arrive: with every packet marked, or bleached from a message on.
+#[derive(Clone, Copy, Debug)]
+enum Marks {
+    Every,
+    BleachedFrom(usize),
+}
+
+/// Ten packets of 1000 bytes per message, 5 ms apart, over a path of 25 ms; each message has a
+/// fault.
+fn endure(
+    config: &cc::ControllerConfig,
+    faults: &[Fault],
+    marks: Marks,
+) -> Result<(), TestCaseError> {
+    let mut controllers = cc::build(config).unwrap();
+    let (mut now, mut sequence, mut clock) = (Time::from_secs(5_000), 0, 0i64);
+    let mut kept: Vec<PacketResult> = Vec::new();
+    for (index, fault) in faults.iter().enumerate() {
+        let mut results = std::mem::take(&mut kept);
+        let ecn = match marks {
+            Marks::Every => Ecn::Ce,
+            Marks::BleachedFrom(message) if index >= message => Ecn::NotEct,
+            Marks::BleachedFrom(_) => Ecn::Ect1,
         };
-        controllers.sender.signals(&mut look);
-        if let Some(receiver) = &controllers.receiver {
-            receiver.signals(&mut look);
+        if let Fault::Jump(ms) = fault {
+            clock += i64::from(*ms) * 1_000_000;
         }
-        prop_assert_eq!(infinite, None);
+        for _ in 0..10 {
+            let size = Bytes::new(1_000);
+            controllers.sender.on_frame(now, &MediaFrame { size, queued: size });
+            let packet = SentPacket { sequence, sent: now, size, probe: None };
+            controllers.sender.on_sent(&packet);
+            let arrival = (now + Duration::from_millis(25)).as_nanos();
+            let arrival = Time::from_nanos(arrival.saturating_add_signed(clock));
+            let lost = matches!(fault, Fault::Gap) && sequence % 3 == 0;
+            if !lost {
+                results.push(PacketResult { packet, arrival: Some(arrival), ecn });
+            }
+            (sequence, now) = (sequence + 1, now + Duration::from_millis(5));
+        }
+        match fault {
+            Fault::Reverse => results.reverse(),
+            Fault::Overlap => kept.extend(results.iter().skip(results.len() / 2)),
+            _ => {}
+        }
+        let times = if matches!(fault, Fault::Repeat) { 2 } else { 1 };
+        for _ in 0..times {
+            let packets = Feedback::Packets { results: &results, rtt: None };
+            controllers.sender.on_feedback(now + Duration::from_millis(25), packets);
+        }
+        controllers.sender.on_timeout(now + Duration::from_millis(25));
+        within_bounds(config, &controllers)?;
     }
     Ok(())
 }
 
 proptest! {
+    /// RFC 8888 permits repeats and overlaps; a path may reorder messages, lose them, mark every
+    /// packet, or bleach ECN.
+    #[test]
+    fn no_feedback_drives_a_rate_out_of_its_bounds(
+        faults in prop::collection::vec(fault(), 1..60),
+        marks in prop_oneof![Just(Marks::Every), (0usize..60).prop_map(Marks::BleachedFrom)],
+    ) {
+        for profile in cc::profiles() {
+            // Some controllers use ECT(0) only, and some no ECN.
+            let with = |ecn: &str| cc::ControllerConfig {
+                settings: vec![("ecn".to_owned(), ecn.to_owned())],
+                ..config(&profile.name)
+            };
+            let config = ["ect1", "ect0"].map(with).into_iter().find(|one| cc::build(one).is_ok());
+            let config = config.unwrap_or_else(|| common::config(&profile.name));
+            endure(&config, &faults, marks)?;
+        }
+    }
+
     #[test]
     fn every_profile_stays_within_its_bounds(steps in prop::collection::vec(step(), 1..120)) {
         for profile in cc::profiles() {

@@ -12,7 +12,7 @@ use net::{HostId, NetworkConfig};
 use sim::codec::{Codec, EncoderConfig, FrameSizes, LadderSteps, ModelParameters, SourceSize};
 use sim::{CallConfig, Estimate, Fec, Marks, VideoConfig};
 use std::sync::Arc;
-use units::{Bitrate, Duration};
+use units::{Bitrate, Duration, Time};
 
 /// libwebrtc `call/rtp_transport_controller_send.cc`, `kDefaultStartBitrate`. The experiments of
 /// all papers start at this rate.
@@ -102,6 +102,7 @@ impl CallReader<'_> {
         let (from, to) = traffic::from_and_to(&mut table, self.network, "call")?;
         let relay = self.relay(&mut table, [from, to])?;
         let (start, stop) = traffic::start_and_stop(&mut table, self.duration, "call")?;
+        let pauses = pauses(&mut table)?;
         let two_way = table.or("two_way", false)?;
         let dscp = marks(&mut table)?;
         let media_timeout = table.optional::<Duration>("media_timeout")?;
@@ -120,6 +121,7 @@ impl CallReader<'_> {
             relay,
             start,
             stop,
+            pauses,
             two_way,
             dscp,
             media_timeout,
@@ -238,6 +240,29 @@ impl CallReader<'_> {
             .map(Some)
             .map_err(|error| fault(format!("{name}: {error}")))
     }
+}
+
+/// The pauses under `pauses`, in order of time: begin and end of each.
+fn pauses(table: &mut Reader<'_>) -> Result<Vec<(Time, Time)>, Fault> {
+    let path = table.path("pauses");
+    let mut pauses: Vec<(Time, Time)> = Vec::new();
+    for node in table.items("pauses")?.unwrap_or_default() {
+        let ends = match &node.value {
+            Value::List(ends) => ends.as_slice(),
+            _ => &[],
+        };
+        let [begin, end] = ends else {
+            let reason = format!("{} where begin and end of a pause belong", node.value.what());
+            return Err(table.fault("pauses", reason, "write for example [[\"40s\", \"60s\"]]"));
+        };
+        let (begin, end): (Time, Time) = (read_value(begin, &path)?, read_value(end, &path)?);
+        if end <= begin || pauses.last().is_some_and(|(_, before)| begin < *before) {
+            let reason = format!("{begin} to {end} is not after the times before");
+            return Err(table.fault("pauses", reason, "put all times in order"));
+        }
+        pauses.push((begin, end));
+    }
+    Ok(pauses)
 }
 
 /// The marks under `dscp`: one mark for audio and video, or a table with one for each.

@@ -114,6 +114,11 @@ impl From<ControllerError> for Problem {
     }
 }
 
+/// The names of all profiles that adapt their rate: all but constant rates.
+pub fn adaptive() -> impl Iterator<Item = String> {
+    profiles().into_iter().map(|profile| profile.name).filter(|name| !name.starts_with("fixed:"))
+}
+
 /// Checks that there is a controller of this name.
 ///
 /// # Errors

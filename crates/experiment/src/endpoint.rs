@@ -10,6 +10,8 @@ pub enum Browser {
     /// Chromium.
     #[default]
     Chromium,
+    /// Chromium with the field trials of SCReAM v2 and RFC 8888.
+    ChromiumScream,
     /// Firefox.
     Firefox,
 }
@@ -20,8 +22,15 @@ impl Browser {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Chromium => "Chromium",
+            Self::ChromiumScream => "Chromium+SCReAM",
             Self::Firefox => "Firefox",
         }
+    }
+
+    /// Whether it is Chromium, with or without field trials.
+    #[must_use]
+    pub const fn is_chromium(self) -> bool {
+        matches!(self, Self::Chromium | Self::ChromiumScream)
     }
 }
 
@@ -46,8 +55,9 @@ pub enum Endpoint {
 }
 
 impl Endpoint {
-    const ALL: [(&str, Self); 5] = [
+    const ALL: [(&str, Self); 6] = [
         ("chromium", Self::Browser(Browser::Chromium)),
+        ("chromium+scream", Self::Browser(Browser::ChromiumScream)),
         ("firefox", Self::Browser(Browser::Firefox)),
         ("peer", Self::Native(Native::Peer)),
         ("rtc", Self::Native(Native::Rtc)),

@@ -1,4 +1,4 @@
-use super::{printed, strategy};
+use super::{controllers, printed, strategy};
 use document::{Fault, KeyPath, Location, Node, Problem, Reader, Table, Value, did_you_mean};
 
 /// An axis of the grid: a key of the file that varies, or several keys that vary together.
@@ -53,12 +53,13 @@ fn axis_of_key(key: &str, node: &Node) -> Result<Axis, Fault> {
     let path =
         KeyPath::parse(key).map_err(|error| Fault::of(node.location, grid_key(), error.into()))?;
     check_path(&path, node.location)?;
-    let Value::List(values) = &node.value else {
-        return Err(fault(
-            node.location,
-            format!("{} where a list belongs", node.value.what()),
-            "write [ … ]",
-        ));
+    let every = every_controller(&path, node);
+    let values = match (&every, &node.value) {
+        (Some(values), _) | (None, Value::List(values)) => values,
+        (None, other) => {
+            let reason = format!("{} where a list belongs", other.what());
+            return Err(fault(node.location, reason, "write [ … ]"));
+        }
     };
     if values.is_empty() {
         let suggestion = "list the values of the key, or leave the key out";
@@ -83,6 +84,17 @@ fn axis_of_key(key: &str, node: &Node) -> Result<Axis, Fault> {
     };
     axis.check()?;
     Ok(axis)
+}
+
+/// The names of all controllers if `node` is the word `all` for the key of a controller. A constant
+/// rate is none of them.
+fn every_controller(path: &KeyPath, node: &Node) -> Option<Vec<Node>> {
+    let of_controller = path.parts().last().is_some_and(|last| last == "controller");
+    if !of_controller || node.value != Value::Text("all".to_owned()) {
+        return None;
+    }
+    let names = controllers::adaptive().map(Value::Text);
+    Some(names.map(|value| Node { value, location: node.location }).collect())
 }
 
 /// Reads `[[axis]]` with its name and points.

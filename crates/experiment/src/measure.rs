@@ -273,7 +273,7 @@ to = "bob"
             ("endpoints = { bop = \"firefox\" }", "measure.endpoints.bop: there is no host 'bop'"),
             (
                 "endpoints = { bob = \"lynx\" }",
-                "measure.endpoints.bob: there is no endpoint 'lynx'; there are chromium, firefox, peer, rtc, str0m",
+                "measure.endpoints.bob: there is no endpoint 'lynx'; there are chromium, chromium+scream, firefox, peer, rtc, str0m",
             ),
             ("width = 641", "measure.width: 641 is odd; write an even number"),
             ("frame_rate = 0", "measure.frame_rate: 0 is out of range; write 1 to 120"),

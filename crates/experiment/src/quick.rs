@@ -111,10 +111,10 @@ fn is_schedule(path: &[&str]) -> bool {
         | ["axis", "points", "set" | "as_printed", key, rest @ ..]
         | ["as_printed", key, rest @ ..] => varied(key, rest),
         ["call" | "conference" | "tcp" | "program", _, key] | ["defaults", "call" | "tcp", key] => {
-            matches!(*key, "start" | "stop") || path.contains(&"tcp") && is_traffic(key)
+            matches!(*key, "start" | "stop" | "pauses") || path.contains(&"tcp") && is_traffic(key)
         }
         ["program", _, "upload" | "iperf3", key] | ["users", _, "web", key] => is_traffic(key),
-        ["users", _, "lifetime"] => true,
+        ["users", _, "lifetime"] | ["tcp", _, "reading", "mean"] => true,
         ["users", _, "host", "up" | "down", "rate" | "delay" | "loss", "at" | "over"] => true,
         ["host", _, "up" | "down", "rate" | "delay" | "loss", "at" | "over"] => true,
         ["core_delay", "at" | "over"] => true,

@@ -1,13 +1,14 @@
 use super::name::check_name;
 use super::traffic;
 use super::values::positive;
-use document::{Fault, Node, Problem, Reader, Table, Value, read as read_value};
+use document::{Fault, FromNode, Node, Problem, Reader, Table, Value, read as read_value};
 use net::NetworkConfig;
 use sim::tcp::{
-    MAX_SEGMENT, TcpApplication, TcpConfig, TcpCongestionControl, TcpPages, TcpSource,
+    MAX_SEGMENT, Reading, TcpApplication, TcpConfig, TcpCongestionControl, TcpPages, TcpSource,
     TimerFrequency,
 };
 use std::collections::BTreeSet;
+use std::fmt::Display;
 use units::{Bytes, Duration};
 
 /// The default receive window: half of Linux's largest receive buffer (`net.ipv4.tcp_rmem`, 6 MB),
@@ -102,13 +103,17 @@ fn timer_frequency(table: &mut Reader<'_>) -> Result<TimerFrequency, Fault> {
 /// The web pages under `pages`, or the stream that [`source`] reads.
 fn application(table: &mut Reader<'_>) -> Result<TcpApplication, Fault> {
     let count: Option<u32> = table.optional("pages")?;
-    let size: Option<Bytes> = table.optional("page_size")?;
+    let size = page_size(table)?;
     let reading = reading(table)?;
+    let reads_first: Option<bool> = table.optional("reads_first")?;
     let source = source(table)?;
     let Some(count) = count else {
-        if let Some(key) =
-            [("page_size", size.is_some()), ("reading", reading.is_some())].iter().find(|key| key.1)
-        {
+        let keys = [
+            ("page_size", size.is_some()),
+            ("reading", reading.is_some()),
+            ("reads_first", reads_first.is_some()),
+        ];
+        if let Some(key) = keys.iter().find(|key| key.1) {
             return Err(table.fault(key.0, "it needs pages", "add for example pages = 20"));
         }
         return Ok(source.into());
@@ -120,29 +125,56 @@ fn application(table: &mut Reader<'_>) -> Result<TcpApplication, Fault> {
     }
     let size = match size {
         Some(size) => size,
-        None => table.required("page_size")?,
+        None => table.required("page_size").map(|size: Bytes| (size, size))?,
     };
-    positive(table, "page_size", size > Bytes::ZERO)?;
-    let reading = reading.unwrap_or((Duration::ZERO, Duration::ZERO));
-    Ok(TcpApplication::Pages(TcpPages { count, size, reading }))
+    positive(table, "page_size", size.0 > Bytes::ZERO)?;
+    let reading = reading.unwrap_or(Reading::Uniform(Duration::ZERO, Duration::ZERO));
+    let reads_first = reads_first.unwrap_or(false);
+    Ok(TcpApplication::Pages(TcpPages { count, size, reading, reads_first }))
 }
 
-/// The minimum and the maximum under `reading`.
-fn reading(table: &mut Reader<'_>) -> Result<Option<(Duration, Duration)>, Fault> {
+/// The size under `page_size`, or the minimum and the maximum.
+fn page_size(table: &mut Reader<'_>) -> Result<Option<(Bytes, Bytes)>, Fault> {
+    if let Some(Node { value: Value::List(_), .. }) = table.node("page_size") {
+        return limits(table, "page_size", "[\"30kB\", \"50kB\"]");
+    }
+    Ok(table.optional("page_size")?.map(|size| (size, size)))
+}
+
+/// The minimum and the maximum under `reading`, or the mean of an exponential distribution.
+fn reading(table: &mut Reader<'_>) -> Result<Option<Reading>, Fault> {
     let path = table.path("reading");
-    let Some(items) = table.items("reading")? else { return Ok(None) };
+    if let Some(node @ Node { value: Value::Table(_), .. }) = table.node("reading") {
+        let mut table = Reader::new(node, &path)?;
+        let mean: Duration = table.required("mean")?;
+        positive(&table, "mean", mean > Duration::ZERO)?;
+        table.finish()?;
+        return Ok(Some(Reading::Exponential(mean)));
+    }
+    let limits = limits(table, "reading", "[\"2s\", \"20s\"]")?;
+    Ok(limits.map(|(least, most)| Reading::Uniform(least, most)))
+}
+
+/// The minimum and the maximum in the list under `key`, for example `example`.
+fn limits<T: FromNode + PartialOrd + Display>(
+    table: &mut Reader<'_>,
+    key: &'static str,
+    example: &str,
+) -> Result<Option<(T, T)>, Fault> {
+    let path = table.path(key);
+    let Some(items) = table.items(key)? else { return Ok(None) };
     let [least, most] = items else {
-        let reason = format!("{} times", items.len());
+        let reason = format!("{} values", items.len());
         return Err(table.fault(
-            "reading",
+            key,
             reason,
-            "write the minimum and the maximum, [\"2s\", \"20s\"]",
+            format!("write the minimum and the maximum, {example}"),
         ));
     };
-    let (least, most): (Duration, Duration) = (read_value(least, &path)?, read_value(most, &path)?);
+    let (least, most): (T, T) = (read_value(least, &path)?, read_value(most, &path)?);
     if least > most {
         let reason = format!("{least} is more than {most}");
-        return Err(table.fault("reading", reason, "write the shorter time first"));
+        return Err(table.fault(key, reason, "write the lesser value first"));
     }
     Ok(Some((least, most)))
 }

@@ -367,7 +367,7 @@ fn errors_in_tcp_sections_name_the_key_and_a_suggestion() {
     };
     for (old, new, part) in [
         ("\"bbr\"", "\"cubik\"", "did you mean cubic?"),
-        ("\"bbr\"", "\"vegas\"", "there are reno, cubic, bbr"),
+        ("\"bbr\"", "\"vegas\"", "there are reno, cubic, bbr, prague"),
         ("\"5MB\"", "\"0B\"", "zero"),
         ("flows = 3", "flows = 0", "1 to 1000"),
         ("flows = 3", "on = \"5s\"\noff = \"5s\"", "bytes excludes on and off"),
@@ -469,4 +469,36 @@ fn wrong_paths_of_what_is_printed_are_refused() {
     let printed = parse(&format!("{GOOD}[as_printed]\n\"call.main.controller\" = \"gcc:none\"\n"));
     let error = printed.unwrap().as_printed().unwrap().unwrap_err().to_string();
     assert!(error.contains("gcc:none"), "{error}");
+}
+
+#[test]
+fn every_controller_is_an_axis() {
+    let text = "title = \"t\"\nduration = \"9s\"\n[host.a]\n[host.b]\n[call.c]\nfrom = \"a\"\nto = \"b\"\n[grid]\n";
+    let cells = |line: &str| {
+        let read = Experiment::parse(&format!("{text}{line}\n"), "x.toml");
+        read.map(|experiment| experiment.cells().len()).map_err(|error| error.to_string())
+    };
+    let adaptive = crate::controllers::adaptive().count();
+    assert_eq!(cells("\"call.c.controller\" = \"all\""), Ok(adaptive));
+    let error = cells("\"call.c.start_rate\" = \"all\"").unwrap_err();
+    assert!(error.contains("a text where a list belongs"), "{error}");
+}
+
+#[test]
+fn pauses_are_in_order_of_time_and_belong_to_the_schedule() {
+    let text = |pauses: &str| {
+        format!(
+            "title = \"t\"\nduration = \"120s\"\n[host.a]\n[host.b]\n[call.c]\nfrom = \"a\"\nto = \"b\"\npauses = {pauses}\n"
+        )
+    };
+    let read = |pauses: &str| Experiment::parse(&text(pauses), "x.toml");
+    let of = |experiment: &Experiment| experiment.cells()[0].scenario.calls[0].pauses.clone();
+    let pause = |from, to| (units::Time::from_secs(from), units::Time::from_secs(to));
+    let two = read("[[\"40s\", \"60s\"], [\"60s\", \"70s\"]]").unwrap();
+    assert_eq!(of(&two), [pause(40, 60), pause(60, 70)]);
+    assert_eq!(of(&two.quick().unwrap()), [pause(20, 30), pause(30, 35)]);
+    for wrong in ["[[\"60s\", \"40s\"]]", "[[\"4s\", \"6s\"], [\"5s\", \"7s\"]]", "[\"4s\"]"] {
+        let error = read(wrong).unwrap_err().to_string();
+        assert!(error.contains("call.c.pauses"), "{wrong}: {error}");
+    }
 }

@@ -1,6 +1,6 @@
 //! An experiment with its calls as today's Chromium makes them, for comparison with a measured run.
 
-use super::{Cell, Endpoint, Experiment, ExperimentError, Measure, Native, calls};
+use super::{Browser, Cell, Endpoint, Experiment, ExperimentError, Measure, Native, calls};
 use document::{Location, Node, Value};
 use sim::codec::{AudioConfig, Codec, EncoderConfig, LadderConfig, ModelParameters};
 use sim::{CallConfig, Estimate, Fec, Scenario, Sfu, VideoConfig};
@@ -21,6 +21,13 @@ const MIN_VIDEO_RATE: Bitrate = Bitrate::from_kbps(30);
 const FEEDBACK_INTERVAL: Duration = Duration::from_micros(62_500);
 /// The interval of transport-wide feedback packets of Janus 1.1 (`janus --help`, `--twcc-period`).
 const JANUS_FEEDBACK_INTERVAL: Duration = Duration::from_millis(200);
+/// The controller of Chromium with the field trials of SCReAM v2, and its setting that all packets
+/// are ECT(1) (libwebrtc `modules/congestion_controller/scream/scream_network_controller.h`,
+/// SupportsEcnAdaptation).
+const SCREAM: (&str, [&str; 2]) = ("scream-v2", ["ecn", "ect1"]);
+/// The least interval of messages of RFC 8888 (libwebrtc
+/// `modules/remote_bitrate_estimator/congestion_control_feedback_generator.h`).
+const SCREAM_FEEDBACK_INTERVAL: Duration = Duration::from_millis(25);
 
 impl Experiment {
     /// The experiment with every call of every cell as today's Chromium makes it. Chromium's are:
@@ -29,7 +36,8 @@ impl Experiment {
     /// under loss (Chromium negotiates ULPFEC), the resolution steps and the bitrate adjuster of
     /// today's libwebrtc. The file's are: whether there is audio and video, the codec, the maximum
     /// rate of the video, and whether its resolution adapts. A call that a native peer makes with
-    /// the file's controller does not change. The text of the experiment has `today = true`.
+    /// the file's controller does not change. If Chromium with the field trials of SCReAM v2 sends,
+    /// the call has that controller. The text of the experiment has `today = true`.
     ///
     /// # Errors
     /// Those of the experiment itself.
@@ -55,7 +63,11 @@ pub(super) fn apply(cell: &mut Cell) {
     let Cell { scenario, measure, .. } = cell;
     let kept: Vec<bool> =
         scenario.calls.iter().map(|call| is_made_by_peer(call, scenario, measure)).collect();
-    for (call, _) in scenario.calls.iter_mut().zip(kept).filter(|(_, kept)| !kept) {
+    let scream = Endpoint::Browser(Browser::ChromiumScream);
+    let sends_scream = |call: &CallConfig| measure.endpoint_of(scenario.name(call.from)) == scream;
+    let trials: Vec<bool> = scenario.calls.iter().map(sends_scream).collect();
+    let calls = scenario.calls.iter_mut().zip(kept).zip(trials);
+    for ((call, _), has_scream) in calls.filter(|((_, kept), _)| !kept) {
         call.media_timeout = None;
         call.audio =
             call.audio.as_ref().map(|_| AudioConfig { rate: AUDIO_RATE, ..AudioConfig::opus() });
@@ -69,6 +81,12 @@ pub(super) fn apply(cell: &mut Cell) {
             };
             if let Some(Sfu::Publish { .. }) = call.sfu {
                 video.feedback_interval = JANUS_FEEDBACK_INTERVAL;
+            }
+            if has_scream {
+                let (profile, [name, value]) = SCREAM;
+                video.controller.profile = profile.to_owned();
+                video.controller.settings = vec![(name.to_owned(), value.to_owned())];
+                video.feedback_interval = SCREAM_FEEDBACK_INTERVAL;
             }
             video
         });
@@ -223,10 +241,8 @@ mod tests {
                     .map(|host| cell.measure.endpoint_of(&host.name))
                     .any(|of| of == Endpoint::Native(Native::Peer))
             });
-            assert!(
-                has_peers || today.controllers().all(|controller| controller == TODAY),
-                "{name}"
-            );
+            let known = |controller: &str| controller == TODAY || controller == SCREAM.0;
+            assert!(has_peers || today.controllers().all(known), "{name}");
         }
     }
 }

@@ -6,7 +6,7 @@ use super::values::parse_queue;
 use document::{Fault, Node, Reader, Value, read as read_value};
 use net::{JitterConfig, LineConfig, LossConfig, QueueConfig, RateConfig, Schedule, Trace};
 use std::sync::Arc;
-use units::{Bitrate, Bytes, Ratio};
+use units::{Bitrate, Bytes, Duration, Ratio};
 
 /// The least burst: an IP packet in an Ethernet frame.
 const MIN_BURST: Bytes = Bytes::new(1_514);
@@ -119,7 +119,10 @@ fn jitter(node: &Node, path: &str) -> Result<JitterConfig, Fault> {
     let model: String = table.required("model")?;
     let config = match model.as_str() {
         "uniform" => JitterConfig::Uniform(table.required("most")?),
-        "half-normal" => JitterConfig::HalfNormal(table.required("deviation")?),
+        "half-normal" => JitterConfig::HalfNormal {
+            deviation: table.required("deviation")?,
+            most: table.or("most", Duration::MAX)?,
+        },
         "exponential" => JitterConfig::Exponential(table.required("mean")?),
         other => {
             let suggestion = "write uniform, half-normal or exponential";

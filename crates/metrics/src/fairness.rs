@@ -26,6 +26,15 @@ pub(super) fn of_means(input: &Input<'_>) -> Result<f64, MetricError> {
     Ok(jain_index(&each))
 }
 
+/// The highest of the streams' mean received rates divided by the lowest.
+pub(super) fn ratio(input: &Input<'_>) -> Result<f64, MetricError> {
+    let received = |stream| rates::received(&Input { streams: vec![stream], ..*input });
+    let each: Vec<f64> =
+        input.streams.iter().map(|stream| received(*stream)).collect::<Result<_, MetricError>>()?;
+    let highest = each.iter().copied().fold(f64::NAN, f64::max);
+    Ok(highest / each.iter().copied().fold(f64::NAN, f64::min))
+}
+
 /// The share of the first stream over the whole window. A stream that is not active receives
 /// nothing.
 pub(super) fn share(input: &Input<'_>) -> Result<f64, MetricError> {

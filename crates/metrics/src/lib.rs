@@ -172,6 +172,17 @@ const SCALARS: &[Scalar] = &[
         doc: "Jain's fairness index of the streams' mean received rates over the window",
     },
     Scalar {
+        name: "rate_ratio", unit: Share, better: Lower, compute: fairness::ratio,
+        doc: "the highest of the streams' mean received rates divided by the lowest; below 3 for \
+              flows with similar round-trip times (RFC 8868 § 3, item 7)",
+    },
+    Scalar {
+        name: "oscillations", unit: Count, better: Lower, compute: rates::oscillations,
+        doc: "times that the sent rate goes from below half of its mean in the window to above \
+              twice that mean, or back, per sample (RFC 8868 § 3, item 9: watermarks a factor of \
+              four apart)",
+    },
+    Scalar {
         name: "convergence_time", unit: Seconds, better: Lower, compute: rates::convergence_time,
         doc: "time from the window's start until the sent rate is within 10 % of its mean over the \
               window's second half, and the mean of the next 5 s is too (Guerrero Viveros 2019 § \
@@ -204,6 +215,16 @@ const SCALARS: &[Scalar] = &[
         doc: "share of the window in which the video was frozen: webrtc-stats \
               totalFreezesDuration, and the time since the last frame if it is 2 s or more, for \
               example after the call was abandoned",
+    },
+    Scalar {
+        name: "ect1_share", unit: Share, better: Neither, compute: quality::ect1_share,
+        doc: "packets of video that arrived with ECT(1) or CE divided by those that arrived \
+              (webrtc-stats packetsReceivedWithEct1, packetsReceivedWithCe)",
+    },
+    Scalar {
+        name: "ce_share", unit: Share, better: Neither, compute: quality::ce_share,
+        doc: "packets of video that arrived with CE divided by those that arrived (webrtc-stats \
+              packetsReceivedWithCe)",
     },
     Scalar {
         name: "disconnections", unit: Count, better: Lower, compute: disturbance::disconnections,
@@ -251,6 +272,10 @@ const QUANTITIES: &[Quantity] = &[
     Quantity {
         name: "rtt", unit: Seconds, better: Lower, samples: delays::rtt,
         doc: "round-trip times that RTCP measured; for TCP one per round trip",
+    },
+    Quantity {
+        name: "target_rate", unit: BitsPerSecond, better: Higher, samples: rates::target,
+        doc: "the controller's rate at each sample (webrtc-stats availableOutgoingBitrate)",
     },
     Quantity {
         name: "queuing_delay", unit: Seconds, better: Lower, samples: delays::queuing,

@@ -43,6 +43,16 @@ pub(super) fn freeze_time(input: &Input<'_>) -> Result<f64, MetricError> {
     growth(input, "totalFreezesDuration")
 }
 
+/// The packets that left with ECT(1): those that arrived with it or with a mark.
+pub(super) fn ect1_share(input: &Input<'_>) -> Result<f64, MetricError> {
+    let marked = growth(input, "packetsReceivedWithCe")?;
+    Ok((growth(input, "packetsReceivedWithEct1")? + marked) / growth(input, "packetsReceived")?)
+}
+
+pub(super) fn ce_share(input: &Input<'_>) -> Result<f64, MetricError> {
+    Ok(growth(input, "packetsReceivedWithCe")? / growth(input, "packetsReceived")?)
+}
+
 /// The mean of the streams' shares.
 pub(super) fn freeze_share(input: &Input<'_>) -> Result<f64, MetricError> {
     let mut shares = Vec::with_capacity(input.streams.len());

@@ -39,6 +39,10 @@ pub(super) fn received_samples(input: &Input<'_>) -> Result<Vec<f64>, MetricErro
     total(input, &RECEIVED)
 }
 
+pub(super) fn target(input: &Input<'_>) -> Result<Vec<f64>, MetricError> {
+    input.values("availableOutgoingBitrate")
+}
+
 /// The growth of the counters in the window in bit/s, summed over the streams.
 fn rate(input: &Input<'_>, names: &[&str]) -> Result<f64, MetricError> {
     let mut bytes = 0.0;
@@ -117,6 +121,22 @@ pub(super) fn convergence_time(input: &Input<'_>) -> Result<f64, MetricError> {
     let next = (SETTLED_FOR / step).ceil().max(1.0) as usize;
     let first = rates.windows(next).position(|window| near(window[0]) && near(mean(window)));
     Ok(first.map_or(f64::NAN, |index| index as f64 * step))
+}
+
+/// The watermarks of an oscillation, relative to the mean: a factor of four apart (RFC 8868 § 3,
+/// item 9).
+const WATERMARKS: [f64; 2] = [0.5, 2.0];
+
+pub(super) fn oscillations(input: &Input<'_>) -> Result<f64, MetricError> {
+    let rates = sent_samples(input)?;
+    let [low, high] = WATERMARKS.map(|share| share * mean(&rates));
+    let sides = rates.iter().filter_map(|rate| match *rate {
+        rate if rate <= low => Some(false),
+        rate if rate >= high => Some(true),
+        _ => None,
+    });
+    let sides: Vec<bool> = sides.collect();
+    Ok(sides.windows(2).filter(|pair| pair[0] != pair[1]).count() as f64)
 }
 
 pub(super) fn ramp_time(input: &Input<'_>) -> Result<f64, MetricError> {

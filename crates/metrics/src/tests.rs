@@ -564,3 +564,34 @@ fn streams_without_a_value_do_not_count_in_a_percentile() {
     assert_eq!(of("whole = true").of_streams(&recording).unwrap(), [0.1, 0.2, 0.3, 0.4]);
     assert_eq!(value("whole = true"), 0.25);
 }
+
+#[test]
+fn a_ratio_is_that_of_the_mean_rates_and_oscillations_cross_both_watermarks() {
+    // 1 kB and 3 kB in each of four seconds.
+    let run = recording(vec![
+        video("one.video", &[("bytesReceived", &[1e3, 2e3, 3e3, 4e3])], &[]),
+        video("two.video", &[("bytesReceived", &[3e3, 6e3, 9e3, 12e3])], &[]),
+    ]);
+    assert_eq!(compute("rate_ratio", &run, None), 3.0);
+    // 1, 9, 2, 1, 9 and 2 kB: a mean of 4 kB, so up at 8 kB and down at 2 kB.
+    let sent = [1e3, 10e3, 12e3, 13e3, 22e3, 24e3];
+    let run = recording(vec![video("one.video", &[("bytesSent", &sent)], &[])]);
+    assert_eq!(compute("oscillations", &run, None), 4.0);
+}
+
+#[test]
+fn shares_of_ecn_are_those_of_the_packets_that_arrived() {
+    let run = recording(vec![video(
+        "one.video",
+        &[
+            ("packetsReceived", &[50.0, 100.0]),
+            ("packetsReceivedWithEct1", &[40.0, 70.0]),
+            ("packetsReceivedWithCe", &[5.0, 20.0]),
+            ("availableOutgoingBitrate", &[1e6, 2e6]),
+        ],
+        &[],
+    )]);
+    assert!((compute("ect1_share", &run, None) - 0.9).abs() < 1e-9);
+    assert!((compute("ce_share", &run, None) - 0.2).abs() < 1e-9);
+    assert_eq!(compute("target_rate_max", &run, None), 2e6);
+}

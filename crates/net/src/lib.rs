@@ -59,7 +59,7 @@ pub use line::Line;
 pub use network::{Events, Network};
 pub use packet::*;
 pub use queue::{
-    CakeClasses, CakeConfig, CakeFraming, CakeIsolation, CodelConfig, CodelParameters,
+    CakeClasses, CakeConfig, CakeFraming, CakeIsolation, CeSelector, CodelConfig, CodelParameters,
     DualPi2Config, Field, Filter, FqCodelConfig, HtbClass, HtbConfig, Match, ParameterError,
     PieConfig, QueueConfig, QueueConfigError, RedConfig, SfqConfig, StepThreshold, TbfConfig,
 };

@@ -67,7 +67,10 @@ fn any_line() -> impl Strategy<Value = LineConfig> {
     let jitter = prop_oneof![
         Just(JitterConfig::None),
         Just(JitterConfig::Exponential(Duration::from_millis(20))),
-        Just(JitterConfig::HalfNormal(Duration::from_millis(5))),
+        Just(JitterConfig::HalfNormal {
+            deviation: Duration::from_millis(5),
+            most: Duration::from_millis(15),
+        }),
     ];
     let loss = prop_oneof![
         Just(LossConfig::None),

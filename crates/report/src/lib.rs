@@ -8,6 +8,7 @@
 //!   │                                             └─▶ picture (shapes) ─▶ SVG
 //!   └────▶ files ─▶ figure ─▶ picture ─▶ SVG, and with the feature `paper` PDF, PNG
 //!                     └─▶ CSV
+//! markdown ─▶ the tables as a Markdown page
 //! ```
 //!
 //! This crate knows neither experiments nor controllers. The caller fills in [`Report`]. A new kind
@@ -22,6 +23,7 @@ mod csv;
 mod figure;
 mod file_format;
 mod files;
+mod markdown;
 mod merge;
 mod model;
 mod page;
@@ -36,6 +38,7 @@ mod text_table;
 pub use figure::*;
 pub use file_format::FileFormat;
 pub use files::{FigureFile, MAX_WIDTH, MIN_WIDTH, figure_files};
+pub use markdown::markdown;
 pub use merge::merge_by_source;
 pub use model::*;
 pub use page::PlotError;

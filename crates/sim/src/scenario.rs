@@ -93,6 +93,9 @@ pub struct CallConfig {
     pub start: Time,
     /// When the call ends.
     pub stop: Time,
+    /// When the ends capture nothing, in order of time: begin and end of each pause. Controllers
+    /// and RTCP continue (RFC 8867 § 5.8: media pause and resume).
+    pub pauses: Vec<(Time, Time)>,
     /// Whether both ends send media.
     pub two_way: bool,
     /// An end ends the call if it receives nothing for this long, or if a round trip takes longer;

@@ -208,7 +208,7 @@ fn scenario(case: &Case, seed: Seed) -> Scenario {
         ..line(None, Duration::ZERO, &format!("droptail limit {}ms", case.limit))
     };
     let receiver = LineConfig {
-        jitter: JitterConfig::HalfNormal(case.jitter),
+        jitter: JitterConfig::HalfNormal { deviation: case.jitter, most: Duration::MAX },
         loss: LossConfig::Bernoulli(Schedule::constant(Ratio::from_percent(case.loss))),
         ..line(None, way, "droptail limit 300ms")
     };

@@ -7,7 +7,8 @@ mod common;
 use common::{last, line, tcp as flow};
 use net::{AccessConfig, HostConfig, LineConfig, LossConfig, NetworkConfig, Schedule};
 use sim::tcp::{
-    MAX_SEGMENT, TcpApplication, TcpConfig, TcpCongestionControl, TcpPages, TcpSource, TcpStack,
+    MAX_SEGMENT, Reading, TcpApplication, TcpConfig, TcpCongestionControl, TcpPages, TcpSource,
+    TcpStack,
 };
 use sim::{Recording, Scenario};
 use units::{Bitrate, Bytes, Duration, Ratio, Seed, Time};
@@ -282,8 +283,9 @@ fn a_full_host_queue_reduces_the_window_without_loss() {
 #[test]
 fn pages_are_loaded_one_after_the_other() {
     let network = network(None, Duration::from_millis(100), "droptail limit 300ms");
-    let reading = (Duration::from_secs(2), Duration::from_secs(20));
-    let pages = TcpPages { count: 20, size: Bytes::new(100_000), reading };
+    let reading = Reading::Uniform(Duration::from_secs(2), Duration::from_secs(20));
+    let size = (Bytes::new(100_000), Bytes::new(100_000));
+    let pages = TcpPages { count: 20, size, reading, reads_first: false };
     let application = TcpApplication::Pages(pages);
     let web = TcpConfig { application, ..flow("web", TcpCongestionControl::NewReno) };
     let recording = common::run(&scenario(network, 500, vec![web]));

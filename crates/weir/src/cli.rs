@@ -310,17 +310,23 @@ Examples:
   weir report carlucci-2017/fig6 carlucci-2017/fig11 -o carlucci.html
   weir report my-experiment.toml --runs 1 -o mine.html
   weir report --from runs.sqlite 1 2 3 -o stored.html
-  weir report my-experiment.toml --figures paper --format pdf,csv --width 85mm")]
+  weir report my-experiment.toml --figures paper --format pdf,csv --width 85mm
+  weir report rmcat --markdown rmcat.md    the tables of all experiments of a folder")]
 pub(crate) struct Report {
-    /// Experiments by name (see 'weir list') or file; with --from, numbers of runs [default: all]
+    /// Experiments by name (see 'weir list'), folder or file; with --from, numbers of runs
+    /// [default: all]
     #[arg(value_name = "NAME|FILE|RUN", required_unless_present = "from")]
     pub(crate) experiments: Vec<String>,
     /// Show runs of this store instead of simulating
     #[arg(long, value_name = "FILE", conflicts_with_all = ["seed", "runs", "jobs", "set", "quick", "store"])]
     pub(crate) from: Option<PathBuf>,
     /// Where to write the page
-    #[arg(long, short, value_name = "FILE", required_unless_present = "figures")]
+    #[arg(long, short, value_name = "FILE", required_unless_present_any = ["figures", "markdown"])]
     pub(crate) output: Option<PathBuf>,
+    /// Write the tables as a Markdown page. If FILE has the line '<!-- weir report: tables -->',
+    /// what is above that line is kept
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
     /// Write each figure as a file into this folder, which is made if it does not exist
     #[arg(long, value_name = "DIR")]
     pub(crate) figures: Option<PathBuf>,

@@ -152,6 +152,36 @@ fn a_native_peer_and_chromium_call_each_other() {
     assert!(browsers(&bench).is_empty(), "{:?}", browsers(&bench));
 }
 
+/// The field trials of a Chromium are experiments of its authors; a Chromium without them fails. A
+/// call that has not reached the rate of the line before it ends has no marks: another attempt.
+#[test]
+fn a_chromium_with_scream_sends_ect1_and_dualpi2_marks_it() {
+    let Some(bench) = bench() else { return };
+    let mut shares = Vec::new();
+    for _ in 0..3 {
+        let mut args = vec!["measure", "e.toml", "--json", "--quiet", "--endpoint"];
+        args.push("chromium+scream");
+        for change in [
+            "call.main.audio=false",
+            "call.main.dscp=be",
+            "host.alice.up.rate=500kbit/s",
+            "host.alice.up.queue=dualpi2",
+            "duration=12s",
+            "tcp.upload.start=10s",
+            "tcp.upload.stop=11s",
+        ] {
+            args.extend(["--set", change]);
+        }
+        let run = json(&bench, &args);
+        let share = |metric| mean(&run, "main.video", metric);
+        shares.push((share("ect1_share"), share("ce_share")));
+        if shares.last().is_some_and(|(ect1, ce)| *ect1 >= 0.99 && *ce > 0.0) {
+            return;
+        }
+    }
+    panic!("shares of ECT(1) and CE: {shares:?}");
+}
+
 #[test]
 fn firefox_and_chromium_call_each_other() {
     let Some(bench) = bench() else { return };

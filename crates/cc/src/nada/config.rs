@@ -2,6 +2,7 @@
 
 use crate::gcc::words::words;
 use crate::profile::BuildError;
+use crate::ranges::{at_least, within};
 use crate::scream_v2::EcnMode;
 use crate::setting::settings;
 use units::Duration;
@@ -160,9 +161,6 @@ impl NadaConfig {
 
     /// Checks the ranges of the values.
     pub(crate) fn check(&self) -> Result<(), BuildError> {
-        let invalid = |name: &str, value: String, must: &str| {
-            Err(BuildError::Invalid(format!("setting {name} = {value}: must {must}")))
-        };
         let numbers = [
             ("prio", self.prio),
             ("kappa", self.kappa),
@@ -174,38 +172,19 @@ impl NadaConfig {
             ("beta_s", self.beta_s),
             ("beta_v", self.beta_v),
         ];
-        for (name, value) in numbers {
-            if !(0.0..=1e6).contains(&value) {
-                return invalid(name, value.to_string(), "be between 0 and 1000000");
-            }
-        }
-        for (name, value) in [("plrref", self.plrref), ("pmrref", self.pmrref)] {
-            if !(1e-6..=1.0).contains(&value) {
-                return invalid(name, value.to_string(), "be between 0.000001 and 1");
-            }
-        }
-        if !(0.0..=1.0).contains(&self.alpha) {
-            return invalid("alpha", self.alpha.to_string(), "be between 0 and 1");
-        }
-        for (name, value) in
-            [("filter.packets", self.filter_packets), ("window.min_packets", self.min_packets)]
-        {
-            if !(1..=1000).contains(&value) {
-                return invalid(name, value.to_string(), "be between 1 and 1000");
-            }
-        }
-        let least = Duration::from_millis(1);
-        for (name, value) in [
+        within(&numbers, &(0.0..=1e6))?;
+        within(&[("plrref", self.plrref), ("pmrref", self.pmrref)], &(1e-6..=1.0))?;
+        within(&[("alpha", self.alpha)], &(0.0..=1.0))?;
+        let counts =
+            [("filter.packets", self.filter_packets), ("window.min_packets", self.min_packets)];
+        within(&counts, &(1..=1000))?;
+        let times = [
             ("tau", self.tau),
             ("delta", self.delta),
             ("update.min_interval", self.min_update),
             ("logwin", self.logwin),
             ("qth", self.qth),
-        ] {
-            if value < least {
-                return invalid(name, value.to_string(), "be at least 1ms");
-            }
-        }
-        Ok(())
+        ];
+        at_least(&times, &Duration::from_millis(1))
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::gcc::words::words;
 use crate::profile::BuildError;
+use crate::ranges::{at_least, within};
 use crate::setting::settings;
 use units::{Bitrate, Bytes, Duration};
 
@@ -118,10 +119,7 @@ impl ScreamV1Config {
 
     /// Checks the ranges of the values.
     pub(crate) fn check(&self) -> Result<(), BuildError> {
-        let invalid = |name: &str, value: String, must: &str| {
-            Err(BuildError::Invalid(format!("setting {name} = {value}: must {must}")))
-        };
-        for (name, value) in [
+        let shares = [
             ("qdelay_weight", self.weight),
             ("qdelay_trend.threshold", self.trend_threshold),
             ("qdelay_trend.low", self.trend_low),
@@ -130,44 +128,22 @@ impl ScreamV1Config {
             ("beta_r", self.beta_r),
             ("pre_congestion_guard", self.guard),
             ("rtp_qdelay.scale", self.rtp_scale),
-        ] {
-            if !(0.0..=1.0).contains(&value) {
-                return invalid(name, value.to_string(), "be between 0 and 1");
-            }
-        }
-        if !(1.0..=100.0).contains(&self.head_room) {
-            return invalid("head_room", self.head_room.to_string(), "be between 1 and 100");
-        }
-        for (name, value) in [("gain", self.gain), ("tx_queue_size_factor", self.queue_factor)] {
-            if !(0.0..=100.0).contains(&value) {
-                return invalid(name, value.to_string(), "be between 0 and 100");
-            }
-        }
-        for (name, value) in [("mss", self.mss), ("min_cwnd", self.min_cwnd)] {
-            if value < Bytes::new(1) || value > Bytes::new(1_000_000) {
-                return invalid(name, value.to_string(), "be between 1 and 1000000 bytes");
-            }
-        }
-        if !(1..=1000).contains(&self.base_entries) {
-            let value = self.base_entries.to_string();
-            return invalid("base_delay.entries", value, "be between 1 and 1000");
-        }
-        let least = Duration::from_millis(1);
-        for (name, value) in [
+        ];
+        within(&shares, &(0.0..=1.0))?;
+        within(&[("head_room", self.head_room)], &(1.0..=100.0))?;
+        let factors = [("gain", self.gain), ("tx_queue_size_factor", self.queue_factor)];
+        within(&factors, &(0.0..=100.0))?;
+        let sizes = [("mss", self.mss), ("min_cwnd", self.min_cwnd)];
+        within(&sizes, &(Bytes::new(1)..=Bytes::new(1_000_000)))?;
+        within(&[("base_delay.entries", self.base_entries)], &(1..=1000))?;
+        let times = [
             ("qdelay_target.lo", self.target_lo),
             ("rate_adjust_interval", self.adjust_interval),
             ("head_room.window", self.head_room_window),
             ("base_delay.step", self.base_step),
             ("stall", self.stall),
-        ] {
-            if value < least {
-                return invalid(name, value.to_string(), "be at least 1ms");
-            }
-        }
-        if self.target_hi < self.target_lo {
-            let value = self.target_hi.to_string();
-            return invalid("qdelay_target.hi", value, "be at least qdelay_target.lo");
-        }
-        Ok(())
+        ];
+        at_least(&times, &Duration::from_millis(1))?;
+        at_least(&[("qdelay_target.hi", self.target_hi)], &self.target_lo)
     }
 }

@@ -3,6 +3,7 @@
 use crate::Ecn;
 use crate::gcc::words::words;
 use crate::profile::BuildError;
+use crate::ranges::{at_least, within};
 use crate::setting::settings;
 use units::{Bytes, Duration};
 
@@ -369,10 +370,7 @@ impl ScreamV2Config {
 
     /// Checks the ranges of the values.
     pub(crate) fn check(&self) -> Result<(), BuildError> {
-        let invalid = |name: &str, value: String, must: &str| {
-            Err(BuildError::Invalid(format!("setting {name} = {value}: must {must}")))
-        };
-        for (name, value) in [
+        let shares = [
             ("beta_loss", self.beta_loss),
             ("beta_ecn", self.beta_ecn),
             ("l4s.gain_up", self.gain_up),
@@ -383,12 +381,9 @@ impl ScreamV2Config {
             ("reduction.acked_share", self.acked_share),
             ("frame_size.percentile", self.percentile),
             ("rate.in_flight_limit", self.in_flight_limit),
-        ] {
-            if !(0.0..=1.0).contains(&value) {
-                return invalid(name, value.to_string(), "be between 0 and 1");
-            }
-        }
-        for (name, value) in [
+        ];
+        within(&shares, &(0.0..=1.0))?;
+        let head_rooms = [
             ("head_room", self.head_room),
             ("overhead", self.overhead),
             ("overhead.min", self.overhead_min),
@@ -396,43 +391,24 @@ impl ScreamV2Config {
             ("pacing.frame_size", self.pacing_frame_size),
             ("rate.divisor", self.divisor),
             ("rate.in_flight_compensation", self.in_flight_compensation),
-        ] {
-            if !(1.0..=100.0).contains(&value) {
-                return invalid(name, value.to_string(), "be between 1 and 100");
-            }
-        }
-        for (name, value) in [
+        ];
+        within(&head_rooms, &(1.0..=100.0))?;
+        let factors = [
             ("mul_increase", self.mul_increase),
             ("post_congestion.rtts", self.post_congestion_rtts),
             ("virtual_rtt.power", self.virtual_power),
             ("rate.queue_gain", self.queue_gain),
-        ] {
-            if !(0.0..=1e4).contains(&value) {
-                return invalid(name, value.to_string(), "be between 0 and 10000");
-            }
-        }
-        if self.mss < Bytes::new(1) || self.mss > Bytes::new(65_535) {
-            return invalid("mss", self.mss.to_string(), "be between 1 and 65535 bytes");
-        }
-        if !(1..=1000).contains(&self.base_entries) {
-            let value = self.base_entries.to_string();
-            return invalid("base_delay.entries", value, "be between 1 and 1000");
-        }
-        let least = Duration::from_millis(1);
-        for (name, value) in [
+        ];
+        within(&factors, &(0.0..=1e4))?;
+        within(&[("mss", self.mss)], &(Bytes::new(1)..=Bytes::new(65_535)))?;
+        within(&[("base_delay.entries", self.base_entries)], &(1..=1000))?;
+        let times = [
             ("qdelay_target.lo", self.target_lo),
             ("virtual_rtt", self.virtual_rtt),
             ("base_delay.step", self.base_step),
             ("stall", self.stall),
-        ] {
-            if value < least {
-                return invalid(name, value.to_string(), "be at least 1ms");
-            }
-        }
-        if self.target_hi < self.target_lo {
-            let value = self.target_hi.to_string();
-            return invalid("qdelay_target.hi", value, "be at least qdelay_target.lo");
-        }
-        Ok(())
+        ];
+        at_least(&times, &Duration::from_millis(1))?;
+        at_least(&[("qdelay_target.hi", self.target_hi)], &self.target_lo)
     }
 }

@@ -1,9 +1,7 @@
 //! `nada@ns3-rmcat` against cisco/ns3-rmcat.
 
 use crate::recording::{Deviation, Recording, head, names, replay, signals};
-use cc::ControllerConfig;
 use std::collections::BTreeMap;
-use units::Bitrate;
 
 /// Column of the recording, signal, factor from the recording's unit, and the value below which
 /// deviations are relative to it.
@@ -20,15 +18,7 @@ const TOLERANCE: f64 = 0.01;
 
 fn compare(name: &str, profile: &str) -> Vec<Deviation> {
     let recording = Recording::read("nada", name, 1_000_000);
-    let rate = |key| Bitrate::from_bps_f64(recording.parameter(key));
-    let config = ControllerConfig {
-        profile: profile.to_owned(),
-        settings: vec![("side".to_owned(), "sender".to_owned())],
-        start_rate: rate("bounds min").max(rate(" start ")),
-        min_rate: rate("bounds min"),
-        max_rate: rate(" max "),
-    };
-    let mut sender = cc::build(&config).unwrap().sender;
+    let mut sender = recording.sender(profile, &[("side", "sender".to_owned())]);
     let mut deviations = vec![Deviation::default(); COLUMNS.len()];
     replay(&recording, sender.as_mut(), |sender, now, real| {
         let own: BTreeMap<_, _> = signals(sender);

@@ -1,10 +1,10 @@
 //! Reads recordings, replays their inputs, and compares outputs.
 
-use cc::{Ecn, Feedback, MediaFrame, PacketResult, Sender, SentPacket};
+use cc::{ControllerConfig, Ecn, Feedback, MediaFrame, PacketResult, Sender, SentPacket};
 use std::collections::{BTreeMap, VecDeque};
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use units::{Bytes, Time};
+use units::{Bitrate, Bytes, Time};
 
 /// Frames are split into packets of this size.
 const PACKET: u64 = 1200;
@@ -71,6 +71,20 @@ impl Recording {
     /// The number after `key` in the header.
     pub(crate) fn parameter(&self, key: &str) -> f64 {
         self.word(key).parse().unwrap()
+    }
+
+    /// The controller of the recording with these settings, within its rates.
+    pub(crate) fn sender(&self, profile: &str, settings: &[(&str, String)]) -> Box<dyn Sender> {
+        let rate = |key| Bitrate::from_bps_f64(self.parameter(key));
+        let named = |(name, value): &(&str, String)| ((*name).to_owned(), value.clone());
+        let config = ControllerConfig {
+            profile: profile.to_owned(),
+            settings: settings.iter().map(named).collect(),
+            start_rate: rate("bounds min").max(rate(" start ")),
+            min_rate: rate("bounds min"),
+            max_rate: rate(" max "),
+        };
+        cc::build(&config).unwrap().sender
     }
 
     pub(crate) fn time(&self, ticks: u64) -> Time {

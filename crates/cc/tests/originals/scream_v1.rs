@@ -2,9 +2,7 @@
 //! rules. Only what both define alike must agree.
 
 use crate::recording::{Deviation, Recording, head, names, replay, signals};
-use cc::ControllerConfig;
 use std::collections::BTreeMap;
-use units::Bitrate;
 
 /// Column of the recording, signal, value below which deviations are relative to it, and whether
 /// text and code define it alike.
@@ -23,16 +21,8 @@ const TOLERANCE: f64 = 0.01;
 
 fn compare(name: &str) -> Vec<Deviation> {
     let recording = Recording::read("scream-v1", name, 65_536);
-    let rate = |key| Bitrate::from_bps_f64(recording.parameter(key));
     let ecn = if recording.word("ect:") == "ECT(0);" { "ect0" } else { "not-ect" };
-    let config = ControllerConfig {
-        profile: "scream-v1".to_owned(),
-        settings: vec![("ecn".to_owned(), ecn.to_owned())],
-        start_rate: rate("bounds min").max(rate(" start ")),
-        min_rate: rate("bounds min"),
-        max_rate: rate(" max "),
-    };
-    let mut sender = cc::build(&config).unwrap().sender;
+    let mut sender = recording.sender("scream-v1", &[("ecn", ecn.to_owned())]);
     let mut deviations = vec![Deviation::default(); COLUMNS.len()];
     replay(&recording, sender.as_mut(), |sender, now, real| {
         let own: BTreeMap<_, _> = signals(sender);

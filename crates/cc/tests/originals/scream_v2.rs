@@ -1,9 +1,7 @@
 //! `scream-v2@ericsson` against EricssonResearch/scream.
 
 use crate::recording::{Deviation, Recording, head, names, replay, signals};
-use cc::ControllerConfig;
 use std::collections::BTreeMap;
-use units::Bitrate;
 
 /// Column of the recording, signal, and the value below which deviations are relative to it.
 const COLUMNS: &[(&str, &str, f64)] = &[
@@ -29,7 +27,6 @@ const TOLERANCE: f64 = 0.01;
 
 fn compare(name: &str) -> Vec<Deviation> {
     let recording = Recording::read("scream-v2", name, 65_536);
-    let rate = |key| Bitrate::from_bps_f64(recording.parameter(key));
     let ecn = match recording.word("ect:") {
         "ECT(1);" => "ect1",
         "ECT(0);" => "ect0",
@@ -41,14 +38,7 @@ fn compare(name: &str) -> Vec<Deviation> {
         ("qdelay_target.lo", format!("{}s", number("queue delay target"))),
         ("beta_ecn", number("classic ECN beta")),
     ];
-    let config = ControllerConfig {
-        profile: "scream-v2@ericsson".to_owned(),
-        settings: settings.map(|(name, value)| (name.to_owned(), value)).to_vec(),
-        start_rate: rate("bounds min").max(rate(" start ")),
-        min_rate: rate("bounds min"),
-        max_rate: rate(" max "),
-    };
-    let mut sender = cc::build(&config).unwrap().sender;
+    let mut sender = recording.sender("scream-v2@ericsson", &settings);
     let mut deviations = vec![Deviation::default(); COLUMNS.len()];
     replay(&recording, sender.as_mut(), |sender, now, real| {
         let own: BTreeMap<_, _> = signals(sender);

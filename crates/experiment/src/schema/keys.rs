@@ -31,7 +31,11 @@ static TOP: [Key; 28] = [
     key("today", Flag, "Whether today's Chromium makes every call."),
     key("improvement", Text, "Improvements for every controller: short-hold+aqm-loss."),
     key("advise", Table(&[&ADVISE]), "What weir advise judges and may change."),
-    key("grid", Named(&List(&Anything)), "Paths of keys and the values that they take in turn."),
+    key(
+        "grid",
+        Named(&Either(&[Word(&["all"]), List(&Anything)])),
+        "Paths of keys and the values that they take in turn; all for every controller.",
+    ),
     key("axis", List(&Table(&[&AXIS])), "An axis whose points set several keys."),
     key("figure", List(&AnyTable), "A figure of the report."),
     key("as_printed", AnyTable, "Paths of keys and their values as the paper prints them."),
@@ -131,7 +135,7 @@ static LOSS: [Key; 5] = [
 
 static JITTER: [Key; 4] = [
     key("model", Word(&["uniform", "half-normal", "exponential"]), "The distribution."),
-    key("most", TIME, "The maximum of uniform jitter."),
+    key("most", TIME, "The maximum of uniform or half-normal jitter."),
     key("deviation", TIME, "The standard deviation of half-normal jitter."),
     key("mean", TIME, "The mean of exponential jitter."),
 ];
@@ -278,7 +282,8 @@ static TIMES: [Key; 2] = [
 
 static TWO_WAY: [Key; 1] = [key("two_way", Flag, "Whether both hosts send; default: false.")];
 
-static CALL: [Key; 18] = [
+static CALL: [Key; 19] = [
+    key("pauses", List(&List(&TIME)), "Begin and end of each pause of the media; default: none."),
     key("relay", Text, "The host of a media relay; default: none."),
     key(
         "dscp",
@@ -349,14 +354,21 @@ static CONFERENCE: [Key; 4] = [
     key("bitrate", RATE, "The rate that the room asks for; default: 262144bit/s."),
 ];
 
-static TCP: [Key; 12] = [
+static READING: [Key; 1] = [key("mean", TIME, "The mean of exponential reading times.")];
+
+static TCP: [Key; 13] = [
     key("bytes", SIZE, "The bytes that are sent; default: unlimited."),
     key("on", TIME, "The sending time of a flow with pauses."),
     key("off", TIME, "The pause of a flow with pauses."),
     key("pages", Whole, "The number of web pages that are sent."),
-    key("page_size", SIZE, "The size of a web page."),
-    key("reading", List(&TIME), "The minimum and maximum reading time of a page."),
-    key("congestion_control", Text, "The congestion control: cubic (default), reno, bbr."),
+    key("page_size", Either(&[SIZE, List(&SIZE)]), "The size of a web page, or two limits."),
+    key(
+        "reading",
+        Either(&[List(&TIME), Table(&[&READING])]),
+        "The minimum and maximum reading time of a page, or an exponential distribution.",
+    ),
+    key("reads_first", Flag, "Whether a reading time precedes the first page; default: false."),
+    key("congestion_control", Text, "The congestion control: cubic (default), reno, bbr, prague."),
     key("receive_window", SIZE, "The receive window; default: 3MiB."),
     key("ecn", Flag, "Whether ECN is used; default: false."),
     key("dscp", MARK, "The DSCP mark; default: be."),

@@ -73,7 +73,7 @@ points = [{ label = "x" }]
 "#;
 
 /// Changes of [`EVERYTHING`] that make readers ask for other keys.
-const VARIANTS: [(&str, &str); 9] = [
+const VARIANTS: [(&str, &str); 10] = [
     ("rate = { trace = \"x\" }, ", ""),
     ("loss = 0,", "jitter = { model = \"uniform\", most = \"1ms\" },"),
     ("loss = 0,", "jitter = { model = \"half-normal\", deviation = \"1ms\" },"),
@@ -83,6 +83,7 @@ const VARIANTS: [(&str, &str); 9] = [
     ("topology = \"sfu\"\nsfu = \"c\"", "topology = \"mesh\""),
     ("video = { fps = 25 }", "video = { frames = \"x\" }"),
     ("[quick]", "[quick]\nset = {}"),
+    ("reading = [\"1s\", \"2s\"]", "reading = { mean = \"1s\" }"),
 ];
 
 fn documents() -> Vec<String> {

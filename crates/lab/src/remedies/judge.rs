@@ -289,7 +289,7 @@ fn page_wait(
         };
         let pages_loaded = stream.points("pageLoadTime").map_or(0, <[_]>::len) as f64;
         let active = stream.active.1.saturating_since(stream.active.0).as_secs_f64();
-        let reading = (pages.reading.0 + pages.reading.1).as_secs_f64() / 2.0;
+        let reading = pages.reading.mean().as_secs_f64();
         waits.push(((active - pages_loaded * reading) / (pages_loaded + 1.0)).max(0.0));
     }
     Ok(mean(&waits))

@@ -11,8 +11,14 @@ pub enum JitterConfig {
     None,
     /// Uniform between zero and this.
     Uniform(Duration),
-    /// The absolute value of a normal distribution with this standard deviation.
-    HalfNormal(Duration),
+    /// The absolute value of a normal distribution (RFC 8868 § 4.5.3, where `most` is three times
+    /// the deviation of 5 ms).
+    HalfNormal {
+        /// The standard deviation of the normal distribution.
+        deviation: Duration,
+        /// The greatest jitter; longer draws count as this. [`Duration::MAX`]: no limit.
+        most: Duration,
+    },
     /// Exponential with this mean.
     Exponential(Duration),
 }
@@ -39,7 +45,9 @@ impl Jitter {
         match self.config {
             JitterConfig::None => Duration::ZERO,
             JitterConfig::Uniform(most) => scaled(most, self.random.uniform()),
-            JitterConfig::HalfNormal(deviation) => scaled(deviation, self.random.normal().abs()),
+            JitterConfig::HalfNormal { deviation, most } => {
+                scaled(deviation, self.random.normal().abs()).min(most)
+            }
             JitterConfig::Exponential(mean) => scaled(mean, self.random.exponential()),
         }
     }
@@ -55,7 +63,9 @@ mod tests {
         let ten = Duration::from_millis(10);
         for (config, mean) in [
             (JitterConfig::Uniform(ten), 5.0),
-            (JitterConfig::HalfNormal(ten), 7.979),
+            (JitterConfig::HalfNormal { deviation: ten, most: Duration::MAX }, 7.979),
+            // The integral of min(|z|, 1) over the standard normal distribution: 0.6313.
+            (JitterConfig::HalfNormal { deviation: ten, most: ten }, 6.313),
             (JitterConfig::Exponential(ten), 10.0),
         ] {
             let mut jitter = Jitter::new(&config, Seed(2).stream("jitter"));

@@ -4,12 +4,13 @@
 //! | where it differs | RFC 8289 | here |
 //! |---|---|---|
 //! | an ECN-capable packet | marked instead of dropped (§ 5.5, optional) | marked with `ecn`, as in Linux's `codel_dequeue` |
+//! | a low threshold for marks | – | `ce_threshold`, as in Linux's `codel_dequeue` |
 
 use super::fifo::Fifo;
 use super::tc_units::Printed;
 use super::words::Words;
 use super::{Drops, FULL_PACKET, QueueDiscipline, mark};
-use crate::packet::{DropReason, Packet};
+use crate::packet::{DropReason, Ecn, Packet};
 use crate::queue::error::QueueConfigError;
 use std::fmt;
 use units::{Bytes, Duration, Time};
@@ -31,6 +32,32 @@ pub struct CodelParameters {
     pub interval: Duration,
     /// Marks ECN-capable packets instead of dropping them.
     pub ecn: bool,
+    /// Marks every ECN-capable packet that has waited longer than this, whatever the control law
+    /// says (tc-codel `ce_threshold`); `None`: no such marks.
+    pub ce_threshold: Option<Duration>,
+}
+
+/// The packets that `ce_threshold` marks (tc-fq_codel `ce_threshold_selector`): those whose octet
+/// of DSCP and ECN, masked, has this value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct CeSelector {
+    /// The value of the masked octet.
+    pub value: u8,
+    /// The mask; zero selects every packet.
+    pub mask: u8,
+}
+
+impl CeSelector {
+    fn takes(self, packet: &Packet) -> bool {
+        let ecn = match packet.ecn {
+            Ecn::NotEct => 0,
+            Ecn::Ect1 => 1,
+            Ecn::Ect0 => 2,
+            Ecn::Ce => 3,
+        };
+        (packet.dscp.0 << 2 | ecn) & self.mask == self.value
+    }
 }
 
 /// A queue under CoDel.
@@ -50,12 +77,14 @@ impl Default for CodelConfig {
             target: Duration::from_millis(5),
             interval: Duration::from_millis(100),
             ecn: false,
+            ce_threshold: None,
         };
         Self { limit: 1000, parameters }
     }
 }
 
-pub(super) const USAGE: &str = "codel limit PACKETS target TIME interval TIME ecn|noecn";
+pub(super) const USAGE: &str =
+    "codel limit PACKETS target TIME interval TIME ce_threshold TIME ecn|noecn";
 
 impl CodelConfig {
     /// The most bytes that can wait in the queue.
@@ -88,6 +117,7 @@ impl CodelParameters {
             "interval" => self.interval = words.time(key)?,
             "ecn" => self.ecn = true,
             "noecn" => self.ecn = false,
+            "ce_threshold" => self.ce_threshold = Some(words.time(key)?),
             _ => return Ok(false),
         }
         Ok(true)
@@ -103,7 +133,11 @@ impl fmt::Display for CodelConfig {
 impl fmt::Display for CodelParameters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ecn = if self.ecn { "ecn" } else { "noecn" };
-        write!(f, "target {} interval {} {ecn}", Printed(self.target), Printed(self.interval))
+        write!(f, "target {} interval {} {ecn}", Printed(self.target), Printed(self.interval))?;
+        match self.ce_threshold {
+            Some(threshold) => write!(f, " ce_threshold {}", Printed(threshold)),
+            None => Ok(()),
+        }
     }
 }
 
@@ -111,6 +145,7 @@ impl fmt::Display for CodelParameters {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Codel {
     parameters: CodelParameters,
+    selector: CeSelector,
     first_above: Option<Time>,
     drop_next: Time,
     count: u64,
@@ -119,9 +154,10 @@ pub(super) struct Codel {
 }
 
 impl Codel {
-    pub(super) const fn new(parameters: CodelParameters) -> Self {
+    pub(super) const fn new(parameters: CodelParameters, selector: CeSelector) -> Self {
         Self {
             parameters,
+            selector,
             first_above: None,
             drop_next: Time::ZERO,
             count: 0,
@@ -170,6 +206,12 @@ impl Codel {
             self.count = if delta > 1 && recent { delta } else { 1 };
             self.drop_next = self.control_law(now);
             self.last_count = self.count;
+        }
+        if let Some((packet, sojourn)) = &mut next.packet
+            && self.parameters.ce_threshold.is_some_and(|threshold| *sojourn > threshold)
+            && self.selector.takes(packet)
+        {
+            mark(packet);
         }
         next.packet
     }
@@ -226,7 +268,11 @@ pub(crate) struct CodelQueue {
 
 impl CodelQueue {
     pub(crate) fn new(config: &CodelConfig) -> Self {
-        Self { limit: config.limit, codel: Codel::new(config.parameters), queue: Fifo::default() }
+        Self {
+            limit: config.limit,
+            codel: Codel::new(config.parameters, CeSelector::default()),
+            queue: Fifo::default(),
+        }
     }
 }
 

@@ -5,7 +5,7 @@
 //! | hash | Jenkins (§ 4.1.1) | [`FlowHash`] |
 //! | memory_limit | 32 MB | not modelled: 10240 packets of 1500 bytes stay below it |
 
-use super::codel::{Codel, CodelParameters};
+use super::codel::{CeSelector, Codel, CodelParameters};
 use super::error::QueueConfigError;
 use super::fifo::Fifo;
 use super::hash::FlowHash;
@@ -34,18 +34,20 @@ pub struct FqCodelConfig {
     pub quantum: Bytes,
     /// CoDel's parameters; ECN is on by default (RFC 8290 § 5.2.5).
     pub codel: CodelParameters,
+    /// The packets that CoDel's `ce_threshold` marks.
+    pub ce_selector: CeSelector,
 }
 
 impl Default for FqCodelConfig {
     fn default() -> Self {
         let (target, interval) = (Duration::from_millis(5), Duration::from_millis(100));
-        let codel = CodelParameters { target, interval, ecn: true };
-        Self { limit: 10_240, flows: 1_024, quantum: Bytes::new(1_514), codel }
+        let codel = CodelParameters { target, interval, ecn: true, ce_threshold: None };
+        let ce_selector = CeSelector::default();
+        Self { limit: 10_240, flows: 1_024, quantum: Bytes::new(1_514), codel, ce_selector }
     }
 }
 
-pub(super) const USAGE: &str =
-    "fq_codel limit PACKETS flows NUMBER target TIME interval TIME quantum BYTES ecn|noecn";
+pub(super) const USAGE: &str = "fq_codel limit PACKETS flows NUMBER target TIME interval TIME quantum BYTES ce_threshold TIME ce_threshold_selector VALUE/MASK ecn|noecn";
 
 impl FqCodelConfig {
     /// The most bytes that can wait in the queue.
@@ -69,6 +71,7 @@ impl FqCodelConfig {
                 "memory_limit" => drop(words.bytes(key)?),
                 "drop_batch" => drop(words.positive::<u32>(key)?),
                 "quantum" => config.quantum = words.bytes(key)?,
+                "ce_threshold_selector" => config.ce_selector = selector(&mut words, key)?,
                 _ if config.codel.read(key, &mut words)? => {}
                 _ => return Err(words.unknown(key)),
             }
@@ -77,10 +80,29 @@ impl FqCodelConfig {
     }
 }
 
+/// A value and a mask in hexadecimal or decimal, `0x01/0x03`; a bit of the value that the mask
+/// lacks is refused.
+fn selector(words: &mut Words<'_>, key: &str) -> Result<CeSelector, QueueConfigError> {
+    let word: String = words.value(key)?;
+    let number = |text: &str| match text.strip_prefix("0x") {
+        Some(digits) => u8::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    };
+    let parts = word.split_once('/').and_then(|(value, mask)| number(value).zip(number(mask)));
+    parts
+        .filter(|(value, mask)| value & !mask == 0)
+        .map(|(value, mask)| CeSelector { value, mask })
+        .ok_or_else(|| words.wrong(&format!("'{key}' is VALUE/MASK, such as 0x01/0x03 for ECT(1)")))
+}
+
 impl fmt::Display for FqCodelConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { limit, flows, quantum, codel } = self;
-        write!(f, "fq_codel limit {limit} flows {flows} quantum {} {codel}", quantum.get())
+        let Self { limit, flows, quantum, codel, ce_selector: CeSelector { value, mask } } = self;
+        write!(f, "fq_codel limit {limit} flows {flows} quantum {} {codel}", quantum.get())?;
+        if *mask > 0 {
+            write!(f, " ce_threshold_selector {value:#x}/{mask:#x}")?;
+        }
+        Ok(())
     }
 }
 
@@ -108,7 +130,7 @@ impl FqCodel {
     pub(crate) fn new(config: &FqCodelConfig, mut random: Stream) -> Self {
         let flow = || FlowQueue {
             queue: Fifo::default(),
-            codel: Codel::new(config.codel),
+            codel: Codel::new(config.codel, config.ce_selector),
             credits: 0,
             active: false,
         };
@@ -221,7 +243,8 @@ impl QueueDiscipline for FqCodel {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::Flow;
+    use crate::packet::{Ecn, Flow};
+    use crate::queue::QueueConfig;
     use units::Seed;
 
     fn queue(config: &FqCodelConfig) -> FqCodel {
@@ -239,6 +262,38 @@ mod tests {
             .filter_map(|_| queue.dequeue(Time::ZERO, &mut drops))
             .map(|(packet, _)| packet.flow.src_port)
             .collect()
+    }
+
+    /// Packets with each ECN field that wait for `wait`, in a queue of these words: which leave
+    /// with a mark.
+    fn marked_after(words: &str, wait: Duration) -> [bool; 4] {
+        let QueueConfig::FqCodel(config) = words.parse().unwrap() else { panic!("{words}") };
+        [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce].map(|ecn| {
+            let mut queue = queue(&config);
+            queue.enqueue(Time::ZERO, Packet { ecn, ..packet(1, 500) }, &mut Vec::new());
+            let left = queue.dequeue(Time::ZERO + wait, &mut Vec::new());
+            left.is_some_and(|(packet, _)| packet.ecn == Ecn::Ce)
+        })
+    }
+
+    /// Linux `codel_dequeue`: longer than `ce_threshold`, and among the selected packets.
+    #[test]
+    fn the_threshold_marks_what_has_waited_longer() {
+        let (at, above) = (Duration::from_millis(1), Duration::from_micros(1_001));
+        assert_eq!(marked_after("fq_codel ce_threshold 1ms", at), [false, false, false, true]);
+        assert_eq!(marked_after("fq_codel ce_threshold 1ms", above), [false, true, true, true]);
+        let l4s = "fq_codel noecn ce_threshold 1ms ce_threshold_selector 0x01/0x03";
+        assert_eq!(marked_after(l4s, above), [false, false, true, true]);
+        assert_eq!(marked_after("fq_codel", above), [false, false, false, true]);
+        let printed = l4s.parse::<QueueConfig>().unwrap().to_string();
+        assert!(
+            printed.ends_with("noecn ce_threshold 1ms ce_threshold_selector 0x1/0x3"),
+            "{printed}"
+        );
+        for wrong in ["0x04/0x03", "1", "x/y"] {
+            let words = format!("fq_codel ce_threshold 1ms ce_threshold_selector {wrong}");
+            assert!(words.parse::<QueueConfig>().is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -20,7 +20,7 @@ mod tc_units;
 mod words;
 
 pub use cake::{CakeClasses, CakeConfig, CakeFraming, CakeIsolation};
-pub use codel::{CodelConfig, CodelParameters};
+pub use codel::{CeSelector, CodelConfig, CodelParameters};
 pub use dualpi2::{DualPi2Config, StepThreshold};
 pub use error::{ParameterError, QueueConfigError};
 pub use filter::{Field, Filter, Match};

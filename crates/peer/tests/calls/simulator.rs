@@ -90,6 +90,7 @@ impl Case {
             to: HostId(1),
             start: self.start(flow),
             stop: Time::MAX,
+            pauses: Vec::new(),
             two_way: false,
             media_timeout: None,
             dscp: Marks::default(),

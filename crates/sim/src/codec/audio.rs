@@ -129,6 +129,11 @@ impl AudioSource {
         self.next
     }
 
+    /// Captures nothing before `resume`.
+    pub fn pause(&mut self, resume: Time) {
+        self.next = self.next.max(resume);
+    }
+
     /// Captures a packet and schedules the next.
     pub fn capture(&mut self, now: Time) -> AudioFrame {
         let interval = self.config.interval;

@@ -117,6 +117,11 @@ impl Encoder {
         self.next
     }
 
+    /// Captures nothing before `resume`.
+    pub fn pause(&mut self, resume: Time) {
+        self.next = self.next.max(resume);
+    }
+
     /// Captures and encodes a frame; `None` if the rate control or the controller drops it. In both
     /// cases the next capture is scheduled.
     pub fn capture(&mut self, now: Time) -> Option<Frame> {

@@ -54,6 +54,9 @@ pub(crate) struct MediaReceiver {
     pub(crate) frame_delays: Vec<(Time, f64)>,
     /// The payload of each of these frames, without packets that parity restored.
     frame_sizes: Vec<Bytes>,
+    /// Packets that are not audio and arrived with ECT(1), and with CE.
+    ect1_packets: u64,
+    ce_packets: u64,
     /// (arrival time, seconds since capture) of each audio packet, including silence descriptors.
     pub(crate) audio_delays: Vec<(Time, f64)>,
 }
@@ -94,6 +97,8 @@ impl MediaReceiver {
         });
         Self {
             sources,
+            ect1_packets: 0,
+            ce_packets: 0,
             video: Reception::new(sources.video, 90_000),
             audio: Reception::new(sources.audio, clock_rate.into()),
             retransmitted: Counted::default(),
@@ -204,6 +209,10 @@ impl MediaReceiver {
 
     /// Reports the packet to the controller and to transport-wide feedback.
     fn watch(&mut self, now: Time, packet: &Rtp, out: &mut impl Outbox) {
+        if packet.ssrc != self.sources.audio {
+            self.ect1_packets += u64::from(packet.ecn == Ecn::Ect1);
+            self.ce_packets += u64::from(packet.ecn == Ecn::Ce);
+        }
         let Some(sequence) = packet.transport_sequence else { return };
         if let Some(feedback) = &mut self.feedback {
             feedback.on_packet(now, sequence, packet.ecn);
@@ -376,6 +385,8 @@ impl MediaReceiver {
         show("bytesReceived", (self.video.payload + rtx.payload + fec.payload).get() as f64);
         show("headerBytesReceived", (self.video.headers + rtx.headers + fec.headers).get() as f64);
         show("packetsReceived", (self.video.received + rtx.packets + fec.packets) as f64);
+        show("packetsReceivedWithEct1", self.ect1_packets as f64);
+        show("packetsReceivedWithCe", self.ce_packets as f64);
         show("retransmittedPacketsReceived", self.retransmitted.packets as f64);
         show("packetsLost", self.video.lost() as f64);
         show("jitter", self.video.jitter_secs());

@@ -37,6 +37,8 @@ const BURST_TIME: Duration = Duration::from_millis(5);
 pub(crate) struct MediaSender {
     video: Option<VideoSender>,
     audio: Option<AudioSender>,
+    /// The pauses that are not over, in order of time: begin and end of each.
+    pauses: VecDeque<(Time, Time)>,
     ended: Option<(Time, EndReason)>,
     /// A BYE must still be sent to the other end.
     bye_pending: bool,
@@ -110,7 +112,8 @@ impl MediaSender {
             source: AudioSource::new(config.clone(), seed.stream(&format!("{name}.audio"))),
             sent: Counted::default(),
         });
-        Self { video, audio, ended: None, bye_pending: false }
+        let pauses = call.pauses.iter().copied().collect();
+        Self { video, audio, pauses, ended: None, bye_pending: false }
     }
 
     /// A compound RTCP packet from the receiver arrived.
@@ -157,12 +160,28 @@ impl MediaSender {
             self.bye_pending = false;
             return;
         }
+        self.pause(now);
         if let Some(audio) = &mut self.audio {
             let estimator = self.video.as_mut().filter(|video| video.allocation.has_audio());
             audio.wake(now, estimator, out);
         }
         if let Some(video) = &mut self.video {
             video.wake(now, out);
+        }
+    }
+
+    /// Stops the sources until the end of a pause that has begun.
+    fn pause(&mut self, now: Time) {
+        let Some((begin, resume)) = self.pauses.front().copied() else { return };
+        if begin > now {
+            return;
+        }
+        self.pauses.pop_front();
+        if let Some(audio) = &mut self.audio {
+            audio.source.pause(resume);
+        }
+        if let Some(video) = &mut self.video {
+            video.encoder.pause(resume);
         }
     }
 

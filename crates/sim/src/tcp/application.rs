@@ -42,7 +42,7 @@ impl Application {
     pub(super) fn ends_at(&self, offset: u64) -> bool {
         match self {
             Self::Stream { source, .. } => *source == TcpSource::Finite(Bytes::new(offset)),
-            Self::Pages(pages) => offset == pages.end(),
+            Self::Pages(pages) => pages.end() == Some(offset),
         }
     }
 

@@ -26,7 +26,7 @@ pub struct TcpConfig {
     /// The receive window. It is fixed, because the receiver reads at once and Linux's auto-tuning
     /// is not modelled.
     pub receive_window: Bytes,
-    /// Whether the ends negotiate ECN (RFC 3168).
+    /// Whether the ends negotiate ECN (RFC 3168). Prague always does.
     pub ecn: bool,
     /// The DSCP of the packets of both directions.
     pub dscp: Dscp,
@@ -80,18 +80,41 @@ impl From<TcpSource> for TcpApplication {
     }
 }
 
-/// A web session (Kilinc and Andersson 2014 § 4.1): pages on one connection. Each page is requested
-/// when the previous one has been acknowledged completely and then read. The stream ends with the
-/// last page.
+/// A web session (Kilinc and Andersson 2014 § 4.1; RFC 8868 § 5.1: short TCP flows): pages on one
+/// connection. Each page is requested when the previous one has been acknowledged completely and
+/// then read. The stream ends with the last page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct TcpPages {
     /// The number of pages, at least 1.
     pub count: u32,
-    /// The size of each page, at least 1 B.
-    pub size: Bytes,
-    /// The reading time of each page: minimum and maximum of a uniform distribution.
-    pub reading: (Duration, Duration),
+    /// The size of each page: minimum, at least 1 B, and maximum of a uniform distribution.
+    pub size: (Bytes, Bytes),
+    /// The reading time of each page.
+    pub reading: Reading,
+    /// Whether a reading time precedes the first page.
+    pub reads_first: bool,
+}
+
+/// The distribution of the time between the end of a page and the request of the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub enum Reading {
+    /// Uniform between these times.
+    Uniform(Duration, Duration),
+    /// Exponential with this mean (RFC 8868 § 5.1).
+    Exponential(Duration),
+}
+
+impl Reading {
+    /// The mean.
+    #[must_use]
+    pub fn mean(self) -> Duration {
+        match self {
+            Self::Uniform(least, most) => (least + most) / 2,
+            Self::Exponential(mean) => mean,
+        }
+    }
 }
 
 /// The data of a byte stream.
@@ -122,12 +145,25 @@ pub enum TcpCongestionControl {
     Cubic,
     /// BBR version 1 (draft-cardwell-iccrg-bbr-congestion-control-00).
     Bbr,
+    /// TCP Prague (draft-briscoe-iccrg-prague-congestion-control), with ECT(1) and accurate ECN
+    /// feedback (RFC 9768), whatever [`TcpConfig::ecn`] says.
+    Prague,
 }
 
 impl TcpCongestionControl {
     /// All congestion controls with their names.
-    pub const ALL: [(&'static str, Self); 3] =
-        [("reno", Self::NewReno), ("cubic", Self::Cubic), ("bbr", Self::Bbr)];
+    pub const ALL: [(&'static str, Self); 4] = [
+        ("reno", Self::NewReno),
+        ("cubic", Self::Cubic),
+        ("bbr", Self::Bbr),
+        ("prague", Self::Prague),
+    ];
+
+    /// Whether it needs accurate ECN feedback and sends ECT(1) (RFC 9331 § 4).
+    #[must_use]
+    pub const fn is_l4s(self) -> bool {
+        matches!(self, Self::Prague)
+    }
 }
 
 /// No congestion control has this name; [`TcpCongestionControl::ALL`] has the names.

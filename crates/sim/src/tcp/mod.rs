@@ -44,8 +44,8 @@ mod tests;
 mod timer_wheel;
 
 pub use config::{
-    TcpApplication, TcpConfig, TcpCongestionControl, TcpPages, TcpSource, TcpStack, TimerFrequency,
-    UnknownCongestionControl,
+    Reading, TcpApplication, TcpConfig, TcpCongestionControl, TcpPages, TcpSource, TcpStack,
+    TimerFrequency, UnknownCongestionControl,
 };
 pub(crate) use flow::TcpFlow;
 pub use segment::{MAX_SEGMENT, Phase, SackBlock, Segment};

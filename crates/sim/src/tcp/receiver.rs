@@ -31,6 +31,9 @@ pub(crate) struct TcpReceiver {
     /// that is not acknowledged (RFC 7323 § 4.3).
     echo: Option<Time>,
     echo_congestion: bool,
+    /// Whether marks are counted (AccECN) instead of echoed until the sender has reacted.
+    accurate: bool,
+    marked: u64,
     bytes: u64,
     packets: u64,
     duplicates: u64,
@@ -48,6 +51,8 @@ impl TcpReceiver {
             quick_acks: QUICK_ACKS,
             echo: None,
             echo_congestion: false,
+            accurate: config.congestion_control.is_l4s(),
+            marked: 0,
             bytes: 0,
             packets: 0,
             duplicates: 0,
@@ -105,7 +110,8 @@ impl TcpReceiver {
             self.echo_congestion = false;
         }
         let marked = ecn == Ecn::Ce;
-        self.echo_congestion |= marked;
+        self.echo_congestion |= marked && !self.accurate;
+        self.marked += u64::from(marked && self.accurate);
         if segment.sequence <= self.stream.next() && (self.pending == 0 || self.echo.is_none()) {
             self.echo = Some(segment.timestamp);
         }
@@ -140,6 +146,7 @@ impl TcpReceiver {
             timestamp: now,
             echo: self.echo,
             ece: self.echo_congestion,
+            marked: self.marked,
             ..Segment::default()
         };
         out.segment(now, segment, Ecn::NotEct);

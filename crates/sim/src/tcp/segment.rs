@@ -67,6 +67,9 @@ pub struct Segment {
     pub ece: bool,
     /// Congestion window reduced (RFC 3168 § 6.1).
     pub cwr: bool,
+    /// Marked segments that the sender of this segment has received (RFC 9768 r.cep). The ACE field
+    /// of a real segment has its last three bits; the size of the AccECN option is not counted.
+    pub marked: u64,
 }
 
 impl Segment {

@@ -219,6 +219,20 @@ fn marks_reduce_the_window_without_loss() {
     assert!(marked.now > plain.now, "marks cost time: {} against {}", marked.now, plain.now);
 }
 
+/// Prague sends ECT(1) whatever the flow says of ECN, and each mark is counted (AccECN).
+#[test]
+fn prague_counts_marks_and_needs_no_loss() {
+    let mut flow = world(TcpCongestionControl::Prague, 4_000_000, 1);
+    flow.forward.marks = 0.1;
+    assert!(matches!(flow.run(), Connection::Finished(_)));
+    assert_eq!(flow.shown("retransmittedPacketsSent"), 0.0);
+    let echoes = flow.shown("ecnEchoes");
+    assert!((200.0..360.0).contains(&echoes), "{echoes} marks of 2763 segments");
+    // 2 (1/p − 1) segments per 40 ms; the round-trip time is a little longer with the queue.
+    let rate = 4_000_000.0 * 8.0 / flow.now.as_secs_f64();
+    assert!((3.5e6..5.5e6).contains(&rate), "{rate}");
+}
+
 #[test]
 fn one_mark_reduces_once() {
     for control in [TcpCongestionControl::NewReno, TcpCongestionControl::Cubic] {

@@ -59,6 +59,7 @@ pub fn call(name: &str, controller: &str) -> CallConfig {
         stop: Time::MAX,
         dscp: sim::Marks::default(),
         media_timeout: None,
+        pauses: Vec::new(),
         two_way: false,
         video: Some(video(controller)),
         audio: None,

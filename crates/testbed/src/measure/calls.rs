@@ -13,7 +13,7 @@ use super::relay::{self, Relays};
 use super::sfu::ForwardingUnits;
 use crate::emulate::{CallEndpoints, CallRecords};
 use emulator::Testbed;
-use experiment::{Browser as BrowserKind, Endpoint};
+use experiment::Endpoint;
 use net::HostId;
 use server::signalling::{CallRole, Options, Server};
 use sim::Scenario;
@@ -130,7 +130,7 @@ impl<'a> MeasuredCalls<'a> {
         let launch = |browser_host: &BrowserHost, media: Option<&Media>| {
             let host = testbed.host(browser_host.host);
             let logs = event_logs
-                .filter(|_| browser_host.browser == BrowserKind::Chromium)
+                .filter(|_| browser_host.browser.is_chromium())
                 .map(|logs| logs.folder_of(&browser_host.name))
                 .transpose()?;
             let named = |error: BrowserError| MeasureError::Browser {

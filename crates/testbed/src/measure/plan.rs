@@ -167,6 +167,10 @@ impl Plan {
             let reason = "feedback crosses the network; ideal feedback exists only in simulations";
             self.warnings.push(format!("{}: {reason}", call.name));
         }
+        if !call.pauses.is_empty() {
+            let reason = "media does not pause; pauses exist only in simulations";
+            self.warnings.push(format!("{}: {reason}", call.name));
+        }
         if call.audio.is_some()
             && call.dscp.audio != call.dscp.video
             && endpoints.iter().any(is_native)

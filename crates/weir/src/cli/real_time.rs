@@ -78,8 +78,9 @@ pub(crate) struct Measure {
     /// An experiment's name (see 'weir list') or file
     #[arg(value_name = "NAME|FILE")]
     pub(crate) experiment: String,
-    /// The endpoint of every host, or of one: chromium, firefox, peer (native, with the call's
-    /// controller), rtc or str0m (with their own); repeatable
+    /// The endpoint of every host, or of one: chromium, chromium+scream (with the field trials of
+    /// SCReAM v2), firefox, peer (native, with the call's controller), rtc or str0m (with their
+    /// own); repeatable
     #[arg(long, alias = "browser", value_name = "[HOST=]ENDPOINT")]
     pub(crate) endpoint: Vec<String>,
     /// Keep the event log that each Chromium writes of its calls, as DIR/HOST.rtclog for 'weir

@@ -20,14 +20,14 @@ use store::{Mode, Store, StoredRun};
 pub(crate) fn run(args: &Report) -> Result<ExitCode, Failure> {
     let files = args.experiments.iter().map(Path::new);
     let others = files.chain(args.from.as_deref()).chain(args.running.store.as_deref());
-    let outputs: Vec<&Path> = args.output.iter().map(AsRef::as_ref).collect();
+    let outputs: Vec<&Path> = args.output.iter().chain(&args.markdown).map(AsRef::as_ref).collect();
     outputs_apart(&outputs, &others.collect::<Vec<_>>())?;
     if let Some(path) = &args.from {
         return stored(args, path);
     }
     let open = |name: &String| args.running.chosen.of(lab::open(name)?)?.simulated();
-    let experiments: Vec<Experiment> =
-        args.experiments.iter().map(open).collect::<Result<_, _>>()?;
+    let names: Vec<String> = args.experiments.iter().flat_map(|name| named(name)).collect();
+    let experiments: Vec<Experiment> = names.iter().map(open).collect::<Result<_, _>>()?;
     let cache = RunCache::open(args.running.store.as_deref())?;
     let figures = experiments.iter().map(Figures::read).collect::<Result<Vec<_>, _>>()?;
     let mut builders = section_builders(&experiments, &figures);
@@ -47,6 +47,14 @@ pub(crate) fn run(args: &Report) -> Result<ExitCode, Failure> {
     outputs_of(args, &lab::claims_report(&title, facts, &[], sections))?;
     close(cache, args.running.quiet)?;
     conclude(summary, ExitCode::SUCCESS)
+}
+
+/// The built-in experiments of the folder `name`; `name` alone if there are none.
+fn named(name: &str) -> Vec<String> {
+    let within =
+        |other: &&String| other.strip_prefix(name).is_some_and(|rest| rest.starts_with('/'));
+    let names: Vec<String> = experiment::names().iter().filter(within).cloned().collect();
+    if names.is_empty() { vec![name.to_owned()] } else { names }
 }
 
 /// The page of stored runs.
@@ -73,6 +81,12 @@ fn outputs_of(args: &Report, report: &report::Report) -> Result<(), Failure> {
     if let Some(path) = &args.output {
         write_report(path, report, args.running.quiet)?;
     }
+    if let Some(path) = &args.markdown {
+        let command = command(std::env::args_os().skip(1));
+        let page = report::markdown(report, &command);
+        let old = std::fs::read_to_string(path).unwrap_or_default();
+        write_file(path, &escaped_page(&below_text(&old, page)))?;
+    }
     let Some(folder) = &args.figures else { return Ok(()) };
     std::fs::create_dir_all(folder).map_err(|error| {
         let shown = folder.display();
@@ -91,6 +105,17 @@ fn outputs_of(args: &Report, report: &report::Report) -> Result<(), Failure> {
         eprint(&format!("wrote {written} {noun} to {}", folder.display()));
     }
     Ok(())
+}
+
+/// The line in a Markdown page below which the tables are; what is above it is kept.
+const TABLES: &str = "<!-- weir report: tables -->\n";
+
+/// `page` below the text of `old` if that has the line [`TABLES`], instead of its title.
+fn below_text(old: &str, page: String) -> String {
+    match (old.split_once(TABLES), page.split_once("\n\n")) {
+        (Some((text, _)), Some((_, tables))) => format!("{text}{TABLES}\n{tables}"),
+        _ => page,
+    }
 }
 
 /// The number of runs per mode, and the runs that the machine limited: `3 measured, 2 simulated;
@@ -281,6 +306,15 @@ mod tests {
             days,
             ["1970-01-01", "2000-02-28", "2000-02-29", "2000-03-01", "2026-11-21", "2100-03-01"]
         );
+    }
+
+    #[test]
+    fn text_above_the_tables_is_kept() {
+        let page = || "# New\n\ntables\n".to_owned();
+        assert_eq!(below_text("", page()), page());
+        assert_eq!(below_text("# Old\n\nno line\n", page()), page());
+        let old = format!("# Old\n\ntext\n\n{TABLES}\nold tables\n");
+        assert_eq!(below_text(&old, page()), format!("# Old\n\ntext\n\n{TABLES}\ntables\n"));
     }
 
     #[test]

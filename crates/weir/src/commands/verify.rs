@@ -178,11 +178,7 @@ fn others(names: &[String]) -> Result<Vec<Alternative>, Failure> {
     for name in names {
         match name.as_str() {
             "all" => {
-                let known =
-                    experiment::controllers::profiles().into_iter().map(|profile| profile.name);
-                chosen.extend(
-                    known.filter(|name| !name.starts_with("fixed:")).map(Alternative::Controller),
-                );
+                chosen.extend(experiment::controllers::adaptive().map(Alternative::Controller));
             }
             "factors" => {}
             "improvements" => {

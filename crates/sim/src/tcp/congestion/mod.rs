@@ -6,12 +6,14 @@ mod bbr;
 mod cubic;
 mod hystart;
 mod newreno;
+mod prague;
 
 use super::config::TcpCongestionControl;
 use super::delivery::RateSample;
 use bbr::Bbr;
 use cubic::Cubic;
 use newreno::NewReno;
+use prague::Prague;
 use units::{Bitrate, Duration, Stream, Time};
 
 /// The initial window (RFC 6928).
@@ -110,6 +112,8 @@ pub(super) struct Ack {
     pub(super) now: Time,
     /// Segments acknowledged for the first time, cumulatively or selectively.
     pub(super) delivered: u64,
+    /// Segments whose marks this acknowledgement reports (AccECN).
+    pub(super) marked: u64,
     /// Segments marked as lost because of this acknowledgement.
     pub(super) lost: u64,
     /// Segments delivered since the start of the flow.
@@ -158,6 +162,10 @@ trait CongestionControl {
     fn min_burst(&self, _pacing: Bitrate) -> u64 {
         MIN_BURST
     }
+    /// The maximum number of segments per burst at this pacing rate.
+    fn max_burst(&self, _pacing: Bitrate) -> u64 {
+        u64::MAX
+    }
     /// Whether the control itself limits sending, so that the delivery rate is not that of the
     /// path.
     fn holds_back(&self) -> bool {
@@ -170,6 +178,7 @@ pub(in crate::tcp) enum Congestion {
     NewReno(NewReno),
     Cubic(Box<Cubic>),
     Bbr(Box<Bbr>),
+    Prague(Box<Prague>),
 }
 
 /// Forwards a call to the flow's control.
@@ -179,6 +188,7 @@ macro_rules! each {
             Congestion::NewReno($name) => $call,
             Congestion::Cubic($name) => $call,
             Congestion::Bbr($name) => $call,
+            Congestion::Prague($name) => $call,
         }
     };
 }
@@ -190,6 +200,7 @@ impl Congestion {
             TcpCongestionControl::NewReno => Self::NewReno(NewReno),
             TcpCongestionControl::Cubic => Self::Cubic(Box::default()),
             TcpCongestionControl::Bbr => Self::Bbr(Box::new(Bbr::new(random))),
+            TcpCongestionControl::Prague => Self::Prague(Box::new(Prague::new())),
         }
     }
 
@@ -229,6 +240,10 @@ impl Congestion {
         each!(self, control => control.min_burst(pacing))
     }
 
+    pub(super) fn max_burst(&self, pacing: Bitrate) -> u64 {
+        each!(self, control => control.max_burst(pacing))
+    }
+
     pub(super) fn holds_back(&self) -> bool {
         each!(self, control => control.holds_back())
     }
@@ -241,6 +256,7 @@ impl Ack {
         Self {
             now,
             delivered: 1,
+            marked: 0,
             lost: 0,
             total_delivered: 0,
             flight_before: 0,

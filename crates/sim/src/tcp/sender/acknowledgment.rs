@@ -33,6 +33,9 @@ impl TcpSender {
                 undo.undo_retrans = undo.undo_retrans.saturating_sub(1);
             }
         }
+        let marked = segment.marked.saturating_sub(self.marked);
+        self.marked += marked;
+        self.counters.ecn_echoes += u64::from(marked > 0);
         let recovering = self.in_loss_recovery();
         let (lost, reo_timeout) =
             self.rack.detect_if_advanced(now, recovering, &self.rtt, &mut self.outstanding);
@@ -41,6 +44,7 @@ impl TcpSender {
         let ack = Ack {
             now,
             delivered,
+            marked,
             lost,
             total_delivered: self.delivery.delivered(),
             flight_before,

@@ -49,6 +49,10 @@ pub(crate) struct TcpSender {
     connection: Connection,
     application: Application,
     ecn: bool,
+    /// ECT(1) and accurate feedback.
+    is_l4s: bool,
+    /// Marked segments that acknowledgements have reported (AccECN).
+    marked: u64,
     /// The other end has agreed to ECN.
     ecn_agreed: bool,
     /// The next new segment carries CWR (RFC 3168 § 6.1.2).
@@ -93,7 +97,9 @@ impl TcpSender {
         Self {
             connection: Connection::Closed(config.start),
             application: Application::new(config.application, config.start, random("reading")),
-            ecn: config.ecn,
+            ecn: config.ecn || config.congestion_control.is_l4s(),
+            is_l4s: config.congestion_control.is_l4s(),
+            marked: 0,
             ecn_agreed: false,
             send_cwr: false,
             next: 0,

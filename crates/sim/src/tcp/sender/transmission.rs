@@ -51,6 +51,7 @@ impl TcpSender {
             }
             let min_burst = self.congestion.min_burst(pacing);
             let burst = self.queue.burst(pacing, min_burst, self.rtt.min_rtt());
+            let burst = burst.min(self.congestion.max_burst(pacing));
             if let Some(lost) = self.outstanding.next_lost().copied() {
                 if self.queue.must_wait(wire_size(lost.payload), pacing, true)
                     || !self.retransmit(now, &lost, out)
@@ -166,7 +167,11 @@ impl TcpSender {
         }
         let (sequence, end) = (self.next, self.next + payload.get());
         let fin = self.application.ends_at(end);
-        let ecn = if self.ecn_agreed { Ecn::Ect0 } else { Ecn::NotEct };
+        let ecn = match (self.ecn_agreed, self.is_l4s) {
+            (true, true) => Ecn::Ect1,
+            (true, false) => Ecn::Ect0,
+            (false, _) => Ecn::NotEct,
+        };
         if !self.emit(now, Data { sequence, payload, fin, push }, ecn, out) {
             return false;
         }
@@ -221,7 +226,7 @@ impl TcpSender {
             payload,
             fin,
             push,
-            cwr: self.send_cwr && ecn != Ecn::NotEct,
+            cwr: self.send_cwr && ecn != Ecn::NotEct && !self.is_l4s,
             ..self.acknowledgment(now)
         };
         let size = segment.size();

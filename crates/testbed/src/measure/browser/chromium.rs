@@ -45,16 +45,23 @@ const FLAGS: [&str; 21] = [
     "--no-first-run",
 ];
 
+/// The field trials of SCReAM v2 with ECT(1), and of the feedback of RFC 8888 that it needs
+/// (libwebrtc `modules/congestion_controller/goog_cc_scream_network_controller`,
+/// `call/rtp_transport_controller_send.cc`).
+pub(super) const SCREAM: &str =
+    "WebRTC-RFC8888CongestionControlFeedback/Enabled,offer:true/WebRTC-Bwe-ScreamV2/Enabled/";
+
 /// Chromium refuses to run as root in its sandbox.
 const AS_ROOT: &str = "--no-sandbox";
 
 /// The capabilities of a session. Chromium writes a log of each peer connection into the folder
-/// `event_logs`, which must exist.
+/// `event_logs`, which must exist. `trials` are names and groups of field trials, separated by
+/// slashes.
 pub(super) fn capabilities(
     binary: &Path,
-    home: &Path,
+    (home, event_logs): (&Path, Option<&Path>),
     camera: Option<Camera<'_>>,
-    event_logs: Option<&Path>,
+    trials: Option<&str>,
 ) -> WebDriverResult<Capabilities> {
     let mut wanted = DesiredCapabilities::chrome();
     wanted.set_binary(&binary.to_string_lossy())?;
@@ -68,6 +75,9 @@ pub(super) fn capabilities(
     if let Some(camera) = camera {
         wanted.add_arg(&format!("--use-file-for-fake-video-capture={}", camera.video.display()))?;
         wanted.add_arg(&format!("--use-file-for-fake-audio-capture={}", camera.audio.display()))?;
+    }
+    if let Some(trials) = trials {
+        wanted.add_arg(&format!("--force-fieldtrials={trials}"))?;
     }
     if let Some(folder) = event_logs {
         wanted.add_arg(&format!("--webrtc-event-logging={}", folder.display()))?;

@@ -47,7 +47,7 @@ impl Driver {
         let mut command = Command::new(&programs.driver);
         match kind {
             // The log of the browser, and the warnings of the driver.
-            BrowserKind::Chromium => command
+            BrowserKind::Chromium | BrowserKind::ChromiumScream => command
                 .arg(format!("--port={port}"))
                 .args(["--enable-chrome-logs", "--log-level=WARNING"]),
             // The second port, which is not used, would be 9222 on every host.

@@ -260,9 +260,11 @@ fn capabilities(
     driver: &Driver,
 ) -> WebDriverResult<Capabilities> {
     match launch.kind {
-        BrowserKind::Chromium => {
+        BrowserKind::Chromium | BrowserKind::ChromiumScream => {
             let camera = launch.media.map(|media| Camera { video: &media.y4m, audio: &media.wav });
-            chromium::capabilities(&programs.browser, driver.home(), camera, launch.event_logs)
+            let trials = (launch.kind == BrowserKind::ChromiumScream).then_some(chromium::SCREAM);
+            let files = (driver.home(), launch.event_logs);
+            chromium::capabilities(&programs.browser, files, camera, trials)
         }
         BrowserKind::Firefox => firefox::capabilities(&programs.browser),
     }

@@ -86,7 +86,9 @@ impl Programs {
     /// Finds both programs.
     pub(super) fn find(kind: BrowserKind) -> Result<Self, BrowserError> {
         let (browser, driver) = match kind {
-            BrowserKind::Chromium => (Program::Chromium, Program::Chromedriver),
+            BrowserKind::Chromium | BrowserKind::ChromiumScream => {
+                (Program::Chromium, Program::Chromedriver)
+            }
             BrowserKind::Firefox => (Program::Firefox, Program::Geckodriver),
         };
         Ok(Self { browser: unwrapped(browser.need()?), driver: driver.need()? })

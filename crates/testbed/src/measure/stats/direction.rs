@@ -53,6 +53,8 @@ const INBOUND: &[ColumnRule] = &[
     ("bytesReceived", "bytesReceived", Counter),
     ("headerBytesReceived", "headerBytesReceived", Counter),
     ("packetsReceived", "packetsReceived", Counter),
+    ("packetsReceivedWithEct1", "packetsReceivedWithEct1", Counter),
+    ("packetsReceivedWithCe", "packetsReceivedWithCe", Counter),
     ("retransmittedPacketsReceived", "retransmittedPacketsReceived", Counter),
     ("packetsLost", "packetsLost", Balance),
     ("jitter", "jitter", Greatest),
