@@ -4,9 +4,11 @@
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
+pub mod capture;
 pub mod emulate;
 pub mod event_log;
 pub mod fit;
+pub mod import;
 pub mod measure;
 pub mod replay;
 pub mod upload;

@@ -2,7 +2,7 @@
 
 use super::EventLogError;
 use std::collections::BTreeMap;
-use units::{Bitrate, Bytes, Time};
+use units::{Bitrate, Bytes, Duration, Time};
 
 /// The form of a log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,6 +13,8 @@ pub enum Format {
     Columns,
     /// `rtc_event_log.proto`: one message per event, in microseconds.
     Legacy,
+    /// A packet capture ([`crate::capture`]), in the unit of its time stamps. It has no estimates.
+    Capture,
 }
 
 /// An RTP packet. All times of a log are since its begin, on the clock of the endpoint that wrote
@@ -176,7 +178,7 @@ pub struct EventLog {
     /// or that of the first packet if that is earlier.
     pub begin: Time,
     /// The begin that the log states.
-    pub(super) stated_begin: Option<Time>,
+    pub(crate) stated_begin: Option<Time>,
     /// The begin in milliseconds since 1970, if the log says it.
     pub begin_unix_millis: Option<i64>,
     /// The time at which logging ended. `None` if the log is cut or its program was killed.
@@ -205,6 +207,9 @@ pub struct EventLog {
     pub scream: Vec<ScreamUpdate>,
     /// Audio and video.
     pub streams: Vec<Stream>,
+    /// Round-trip times of binding requests of ICE, and when the response arrived. Only captures
+    /// have them.
+    pub round_trips: Vec<(Time, Duration)>,
     /// Bytes that were read.
     pub bytes: u64,
     /// The number of top-level messages that were skipped because nothing here uses their field, by
@@ -236,7 +241,7 @@ impl EventLog {
 
     /// Puts each list in order of time, because batches are written per kind and source, and makes
     /// times relative to the begin of the log.
-    pub(super) fn finish(&mut self) {
+    pub(crate) fn finish(&mut self) {
         // Packets from before the log was switched on are in the log too.
         let begin = self.first().into_iter().chain(self.stated_begin).min().unwrap_or(Time::ZERO);
         self.begin = begin;
@@ -253,6 +258,9 @@ impl EventLog {
         arrange(&mut self.routes, begin);
         arrange(&mut self.scream, begin);
         arrange(&mut self.streams, begin);
+        for (at, _) in &mut self.round_trips {
+            *at = since(begin, *at);
+        }
     }
 
     /// The earliest packet.

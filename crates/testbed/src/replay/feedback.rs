@@ -6,6 +6,7 @@ use rtc_rtcp::payload_feedbacks::receiver_estimated_maximum_bitrate::ReceiverEst
 use rtc_rtcp::receiver_report::ReceiverReport;
 use rtc_rtcp::reception_report::ReceptionReport;
 use rtc_rtcp::sender_report::SenderReport;
+use rtc_rtcp::transport_feedbacks::cc_feedback_report::{self, CcFeedbackReport};
 use rtc_rtcp::transport_feedbacks::transport_layer_cc::{
     PacketStatusChunk, SymbolTypeTcc, TransportLayerCc,
 };
@@ -26,10 +27,10 @@ const SENDER_REPORTS: usize = 64;
 
 /// A number without wrapping, near the one before (RFC 1982).
 #[derive(Clone, Copy, Default)]
-pub(super) struct Unwrapped(Option<u64>);
+pub(crate) struct Unwrapped(Option<u64>);
 
 impl Unwrapped {
-    pub(super) fn next(&mut self, number: u16) -> u64 {
+    pub(crate) fn next(&mut self, number: u16) -> u64 {
         // The first number is one cycle after zero, so that earlier ones may follow.
         let before = self.0.unwrap_or(u64::from(number) + (1 << 16));
         let ahead = number.wrapping_sub(before as u16).cast_signed();
@@ -41,45 +42,74 @@ impl Unwrapped {
 
 /// What a compound packet says to the controller.
 #[derive(Debug, Default)]
-pub(super) struct Messages {
+pub(crate) struct Messages {
     /// Packets lost and expected since the reports before.
-    pub(super) loss: Option<(u64, u64)>,
+    pub(crate) loss: Option<(u64, u64)>,
     /// The round-trip time of a report.
-    pub(super) rtt: Option<Duration>,
+    pub(crate) rtt: Option<Duration>,
     /// The limit of the receiver.
-    pub(super) remb: Option<Bitrate>,
-    /// Each transport-wide feedback.
-    pub(super) packets: Vec<Vec<PacketResult>>,
+    pub(crate) remb: Option<Bitrate>,
+    /// Each transport-wide feedback, and each congestion control feedback of RFC 8888.
+    pub(crate) packets: Vec<Vec<PacketResult>>,
 }
+
+/// The source (SSRC) and the RTP sequence number of a packet.
+pub(crate) type Source = (u32, u16);
 
 /// The packets that are in flight, and the reports before.
 #[derive(Default)]
-pub(super) struct Feedback {
-    sent: BTreeMap<u64, SentPacket>,
+pub(crate) struct Feedback {
+    sent: BTreeMap<u64, (SentPacket, Source)>,
+    /// The number of each packet in flight by its source.
+    by_source: BTreeMap<Source, u64>,
     newest: u64,
     /// The receiver's clock: the reference time of the newest feedback, and the time that stands
     /// for it.
     clock: Option<(u32, Time)>,
+    /// The same for the report time stamps of RFC 8888.
+    stamps: Option<(u32, Time)>,
     /// Highest sequence number and lost packets of the newest report about each source.
     reports: BTreeMap<u32, (u32, u32)>,
     /// When each sender report was sent, by the middle of its NTP time (RFC 3550 § 4).
     sender_reports: VecDeque<(u32, Time)>,
     /// RTCP packets that could not be decoded.
-    pub(super) undecodable: u64,
+    pub(crate) undecodable: u64,
 }
 
 impl Feedback {
-    pub(super) fn on_sent(&mut self, packet: SentPacket) {
+    pub(crate) fn on_sent(&mut self, packet: SentPacket, source: Source) {
         self.newest = packet.sequence;
         let old = packet.sent.saturating_sub(HISTORY);
-        while self.sent.first_key_value().is_some_and(|(_, packet)| packet.sent < old) {
-            self.sent.pop_first();
+        while let Some(first) = self.sent.first_entry().filter(|first| first.get().0.sent < old) {
+            let (number, (_, source)) = first.remove_entry();
+            self.forget(number, source);
         }
-        self.sent.insert(packet.sequence, packet);
+        self.sent.insert(packet.sequence, (packet, source));
+        self.by_source.insert(source, packet.sequence);
+    }
+
+    /// Removes the source of a packet, unless a later packet has the same.
+    fn forget(&mut self, number: u64, source: Source) {
+        if self.by_source.get(&source) == Some(&number) {
+            self.by_source.remove(&source);
+        }
+    }
+
+    /// A packet that is in flight; one that arrived is not in flight any more.
+    fn result(&mut self, sequence: u64, arrival: Option<Time>, ecn: Ecn) -> Option<PacketResult> {
+        let packet = match arrival {
+            None => self.sent.get(&sequence)?.0,
+            Some(_) => {
+                let (packet, source) = self.sent.remove(&sequence)?;
+                self.forget(sequence, source);
+                packet
+            }
+        };
+        Some(PacketResult { packet, arrival, ecn })
     }
 
     /// A compound packet that the endpoint sent.
-    pub(super) fn on_rtcp_sent(&mut self, packet: &RtcpPacket) {
+    pub(crate) fn on_rtcp_sent(&mut self, packet: &RtcpPacket) {
         let Ok(blocks) = decode_rtcp(&packet.bytes) else { return };
         for block in blocks {
             if let Some(report) = block.as_any().downcast_ref::<SenderReport>() {
@@ -92,7 +122,7 @@ impl Feedback {
     }
 
     /// A compound packet that the endpoint received.
-    pub(super) fn on_rtcp(&mut self, packet: &RtcpPacket) -> Messages {
+    pub(crate) fn on_rtcp(&mut self, packet: &RtcpPacket) -> Messages {
         let mut messages = Messages::default();
         let Ok(blocks) = decode_rtcp(&packet.bytes) else {
             self.undecodable += 1;
@@ -102,6 +132,8 @@ impl Feedback {
             let block = block.as_any();
             if let Some(feedback) = block.downcast_ref::<TransportLayerCc>() {
                 messages.packets.push(self.results(packet.at, feedback));
+            } else if let Some(feedback) = block.downcast_ref::<CcFeedbackReport>() {
+                messages.packets.push(self.results_of_report(packet.at, feedback));
             } else if let Some(report) = block.downcast_ref::<ReceiverReport>() {
                 self.on_reports(packet.at, &report.reports, &mut messages);
             } else if let Some(report) = block.downcast_ref::<SenderReport>() {
@@ -173,11 +205,45 @@ impl Feedback {
                 }
                 _ => None,
             };
-            let packet = match arrival {
-                Some(_) => self.sent.remove(&sequence),
-                None => self.sent.get(&sequence).copied(),
-            };
-            results.extend(packet.map(|packet| PacketResult { packet, arrival, ecn: Ecn::NotEct }));
+            results.extend(self.result(sequence, arrival, Ecn::NotEct));
+        }
+        results
+    }
+
+    /// The same for congestion control feedback (RFC 8888 § 3.1): packets by source and RTP number,
+    /// arrivals in 1/1024 s before the report time stamp, the middle 32 bits of an NTP time. An
+    /// offset of 8191 means that the arrival is unknown; such a packet is left out.
+    fn results_of_report(&mut self, now: Time, report: &CcFeedbackReport) -> Vec<PacketResult> {
+        const UNKNOWN: u16 = 0x1FFF;
+        let ticks = |ticks: u32| Duration::from_nanos(u64::from(ticks) * 1_000_000_000 / 65_536);
+        let stamp = report.report_timestamp;
+        let at = self.stamps.map_or(now, |(before, at)| {
+            let ahead = stamp.wrapping_sub(before);
+            if ahead < u32::MAX / 2 {
+                at + ticks(ahead)
+            } else {
+                at.saturating_sub(ticks(before.wrapping_sub(stamp)))
+            }
+        });
+        self.stamps = Some((stamp, at));
+        let mut results = Vec::new();
+        for block in &report.report_blocks {
+            for (index, metric) in (0u16..).zip(&block.metric_blocks) {
+                let source = (block.media_ssrc, block.begin_sequence.wrapping_add(index));
+                let Some(&sequence) = self.by_source.get(&source) else { continue };
+                if metric.received && metric.arrival_time_offset == UNKNOWN {
+                    continue;
+                }
+                let offset = ticks(u32::from(metric.arrival_time_offset) * 64);
+                let arrival = metric.received.then(|| at.saturating_sub(offset));
+                let ecn = match metric.ecn {
+                    cc_feedback_report::Ecn::NotEct => Ecn::NotEct,
+                    cc_feedback_report::Ecn::Ect0 => Ecn::Ect0,
+                    cc_feedback_report::Ecn::Ect1 => Ecn::Ect1,
+                    cc_feedback_report::Ecn::Ce => Ecn::Ce,
+                };
+                results.extend(self.result(sequence, arrival, ecn));
+            }
         }
         results
     }
@@ -246,7 +312,7 @@ mod tests {
         let mut feedback = Feedback::default();
         let first = u64::from(u16::MAX) + (1 << 16);
         for (index, millis) in [0, 10, 20].into_iter().enumerate() {
-            feedback.on_sent(sent(first + index as u64, millis));
+            feedback.on_sent(sent(first + index as u64, millis), (1, index as u16));
         }
         let now = Time::from_millis(100);
         let one = feedback.results(now, &run(u16::MAX, REFERENCES - 1, &[1_750]));

@@ -10,7 +10,7 @@ pub use agreement::{Agreement, Divergence, Quantity, Share};
 
 use crate::event_log::{DetectorState, EventLog, ProbeRequest, RtpPacket, Stream, StreamKind};
 use cc::{Allocation, ControllerConfig, PacketResult, ProbeCluster, SentPacket};
-use feedback::{Feedback, Unwrapped};
+pub(crate) use feedback::{Feedback, Unwrapped};
 use std::collections::VecDeque;
 use units::{Bitrate, Bytes, Duration, Time};
 
@@ -198,6 +198,7 @@ pub fn replay(log: &EventLog, controller: &ControllerConfig) -> Result<Replay, R
 /// The events in order.
 fn events(log: &EventLog) -> Vec<(Time, Event<'_>)> {
     let mut numbers = Unwrapped::default();
+    let has_numbers = log.sent.iter().any(|packet| packet.transport_sequence.is_some());
     let mut routes = log.routes.iter().peekable();
     let mut overhead = None;
     let mut events = Vec::with_capacity(log.sent.len() + log.rtcp_received.len());
@@ -205,8 +206,12 @@ fn events(log: &EventLog) -> Vec<(Time, Event<'_>)> {
         while let Some(route) = routes.next_if(|route| route.at <= packet.at) {
             overhead = Some(route.overhead).filter(|overhead| *overhead > Bytes::ZERO).or(overhead);
         }
-        let Some(number) = packet.transport_sequence else { continue };
-        let sequence = numbers.next(number);
+        let sequence = match packet.transport_sequence {
+            Some(number) => numbers.next(number),
+            None if has_numbers => continue,
+            // RFC 8888 needs none.
+            None => events.len() as u64,
+        };
         let size = packet.size + overhead.unwrap_or(OVERHEAD);
         let sent = SentPacket { sequence, sent: packet.at, size, probe: None };
         events.push((packet.at, Event::Sent(sent, packet)));
@@ -287,7 +292,7 @@ impl Player<'_> {
     fn send(&mut self, mut packet: SentPacket, recorded: &RtpPacket) {
         packet.probe = recorded.probe.or_else(|| self.probe_of(&packet, recorded.ssrc));
         self.replay.packets += 1;
-        self.feedback.on_sent(packet);
+        self.feedback.on_sent(packet, (recorded.ssrc, recorded.sequence));
         self.sender.on_sent(&packet);
     }
 

@@ -95,15 +95,20 @@ pub(crate) struct Measure {
 #[command(after_help = "\
 Examples:
   weir import webrtc_internals_dump.gz --store runs.sqlite
-  weir import dump.json --store runs.sqlite --name office/monday")]
+  weir import dump.json --store runs.sqlite --name office/monday
+  weir import alice.pcapng bob.pcapng --store runs.sqlite       both endpoints of one call
+
+Files: RtcEventLog, dumps of chrome://webrtc-internals and of rtcstats, pcap, pcapng; compressed with
+gzip or not. The kind is recognised by the content. What is readable of a damaged file is imported.
+Exit code: 0; 2 for bad input.")]
 pub(crate) struct Import {
-    /// The file that 'Create a WebRTC-Internals dump' saved, compressed with gzip or not
-    #[arg(value_name = "DUMP")]
-    pub(crate) dump: PathBuf,
+    /// A recording of a call, or two: one of each endpoint of the same call
+    #[arg(value_name = "FILE", required = true, num_args = 1..=2)]
+    pub(crate) files: Vec<PathBuf>,
     /// The store, a SQLite file; it is created if necessary
     #[arg(long, value_name = "FILE")]
     pub(crate) store: PathBuf,
-    /// The name of the experiment in the store [default: the file's name]
+    /// The name of the experiment in the store [default: the first file's name]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
 }

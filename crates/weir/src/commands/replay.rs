@@ -1,15 +1,14 @@
 //! `weir replay`: the recorded feedback through a controller.
 
-use super::{eprint, outputs_apart, write_file};
+use super::{outputs_apart, write_file};
 use crate::cli::Replay as Args;
 use crate::failure::Failure;
 use crate::output::{Output, Rows};
 use metrics::Unit;
 use report::{Figure, Panel, Report, Role, Section, Series, SeriesStyle, TimePlot};
 use serde_json::{Map, Value, json};
-use std::fs::File;
 use std::process::ExitCode;
-use testbed::event_log::{DetectorState, EventLog, Format, read};
+use testbed::event_log::{DetectorState, EventLog, Format};
 use testbed::replay::{
     Agreement, Divergence, Quantity, Replay, Share, Step, Values, controller, replay,
 };
@@ -23,38 +22,26 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     let config = controller(&args.controller, &args.set)
         .map_err(|error| Failure::new(format!("--set: {error}")))?;
-    let file = File::open(&args.file)
-        .map_err(|error| of_file(&format!("cannot read it: {error}; check the name")))?;
-    let log = read(file).map_err(|error| of_file(&error))?;
-    warn(args, &log);
-    let replayed = replay(&log, &config).map_err(|error| of_file(&error))?;
+    let opened = super::import::opened(&args.file)?;
+    let log = opened.log().ok_or_else(|| {
+        of_file(&format!("a dump of {} has no packets to replay; give an RtcEventLog", opened.kind))
+    })?;
+    let replayed = replay(log, &config).map_err(|error| of_file(&error))?;
     let agreement = Agreement::of(&replayed);
     if let Some(output) = &args.output {
-        write_file(output, &report::html(&page(args, &log, &replayed, &agreement)?)?)?;
+        write_file(output, &report::html(&page(args, log, &replayed, &agreement)?)?)?;
     }
     let mut out = Output::new();
     if args.json {
         for step in &replayed.steps {
             out.json(&line(&replayed, step))?;
         }
-        out.json(&json!({ "summary": summary(args, &log, &replayed, &agreement) }))?;
+        out.json(&json!({ "summary": summary(args, log, &replayed, &agreement) }))?;
     } else {
-        print(&mut out, args, &log, &replayed, &agreement)?;
+        print(&mut out, args, log, &replayed, &agreement)?;
     }
     out.finish()?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// What of the log was not read.
-fn warn(args: &Args, log: &EventLog) {
-    let file = args.file.display();
-    if let Some(error) = &log.error {
-        let more = match log.damaged {
-            0 | 1 => String::new(),
-            damaged => format!(" ({damaged} messages are damaged)"),
-        };
-        eprint(&format!("warning: {file}: {error}{more}; the rest is replayed"));
-    }
 }
 
 /// Seconds from the first to the last feedback message.
@@ -154,7 +141,11 @@ fn summary(args: &Args, log: &EventLog, replayed: &Replay, agreement: &Agreement
     };
     json!({
         "file": args.file.display().to_string(),
-        "format": match log.format { Format::Columns => "columns", Format::Legacy => "legacy" },
+        "format": match log.format {
+            Format::Columns => "columns",
+            Format::Legacy => "legacy",
+            Format::Capture => "capture",
+        },
         "controller": args.controller,
         "duration": length(replayed),
         "packets": replayed.packets,

@@ -12,6 +12,9 @@ pub enum DumpError {
     /// The file is too large.
     #[error("larger than {} MB unpacked; make a dump of a shorter call", MAX_BYTES >> 20)]
     TooLarge,
+    /// The file is damaged, and nothing before the damage is usable.
+    #[error("{0}; {HOW_TO}")]
+    Cut(Cut),
     /// The file is not JSON.
     #[error("not a dump of webrtc-internals: not JSON ({0}); {HOW_TO}")]
     NotJson(serde_json::Error),
@@ -20,8 +23,9 @@ pub enum DumpError {
     NoConnections,
     /// The dump has the statistics that Chrome had before webrtc-stats.
     #[error(
-        "the dump holds only the legacy statistics of Chrome, of type 'ssrc'; make one with a \
-         newer version, or select 'Standardized (promise-based) getStats()' before the call"
+        "the dump holds only the legacy statistics of Chrome, of type 'ssrc', with names that begin \
+         with 'goog'; make one with a newer version, or select 'Standardized (promise-based) \
+         getStats()' before the call"
     )]
     LegacyStatistics,
     /// The dump has no RTP streams.
@@ -43,6 +47,16 @@ pub enum DumpError {
         /// Samples of the run.
         samples: usize,
     },
+}
+
+/// Where a dump is damaged. What is before it is kept.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("byte {offset}: {why}")]
+pub struct Cut {
+    /// The byte, from the begin of the unpacked file.
+    pub offset: u64,
+    /// The reason.
+    pub why: String,
 }
 
 const HOW_TO: &str = "make one at chrome://webrtc-internals with 'Create a WebRTC-Internals dump' \

@@ -1,7 +1,8 @@
 use super::{Connection, Dump, DumpError};
+use crate::import::Clock;
 use crate::measure::stats::{CallInfo, Collected, Collector, sample_count};
 use chrono::{DateTime, SecondsFormat};
-use server::signalling::CallRole;
+use server::signalling::{CallRole, StatsReport};
 use sim::Recording;
 use sim::recording::StreamKind;
 use store::{Mode, RunMeta};
@@ -87,6 +88,89 @@ pub fn import(dump: &Dump, title: &str) -> Result<Imported, DumpError> {
     Ok(Imported { experiment: experiment(title, &names, interval, duration), recording, notes })
 }
 
+/// Joins the dumps of both endpoints of a call as the call `main` between the hosts `first` and
+/// `second`: of each dump, the connection with most polls. Returns the clock of the second endpoint
+/// as well; `None` if the dumps have no sender reports of each other, and their clocks are taken to
+/// be equal.
+///
+/// # Errors
+/// As [`import`], or if a dump has no connection.
+pub fn join(
+    first: &Dump,
+    second: &Dump,
+    title: &str,
+) -> Result<(Imported, Option<Clock>), DumpError> {
+    let main = |dump: &Dump| {
+        let connections = dump.connections.iter().max_by_key(|one| one.polls.len()).cloned();
+        connections.ok_or(DumpError::NoRtp)
+    };
+    let connections = [main(first)?, main(second)?];
+    let origin = connections[0].polls.first().copied().unwrap_or(0.0);
+    let clock = clock(&connections, origin);
+    let on_first = |at: f64| match clock {
+        Some(clock) => origin + 1e3 * clock.on_first((at - origin) / 1e3),
+        None => at,
+    };
+    let mut timed = connections.clone();
+    timed[1].polls.iter_mut().for_each(|at| *at = on_first(*at));
+    let (start, interval, duration) = grid(&timed)?;
+    let call = CallInfo {
+        name: "main".to_owned(),
+        hosts: ["first".to_owned(), "second".to_owned()],
+        active: (Time::ZERO, Time::ZERO + duration),
+        two_way: true,
+        video: false,
+        audio: false,
+        silent: [false; 2],
+    };
+    let mut collector = Collector::new(call, start, interval, duration).joined();
+    connections[0].for_each_report(|report| collector.take(CallRole::Caller, report));
+    connections[1].for_each_report(|report| {
+        let report = StatsReport { at: on_first(report.at), stats: report.stats.clone() };
+        collector.take(CallRole::Callee, &report);
+    });
+    let collected = collector.finish();
+    let mut recording =
+        Recording { interval, duration, streams: collected.streams, events: collected.events };
+    recording.streams.sort_by_key(|stream| stream.kind == StreamKind::Stats);
+    let mut notes = vec![("imported".to_owned(), "statistics of both endpoints".to_owned())];
+    for (host, dump) in [("first", first), ("second", second)] {
+        let browser = dump.browser.iter().cloned();
+        notes.extend(browser.map(|browser| (format!("browser.{host}"), browser)));
+    }
+    notes.extend(collected.notes);
+    let names = ["main".to_owned()];
+    let hosts = ["first", "second"];
+    let experiment = experiment_between(hosts, title, &names, interval, duration);
+    Ok((Imported { recording, experiment, notes }, clock))
+}
+
+/// The clock of the second endpoint against the first, in seconds since `origin`, from the times of
+/// sender reports on the clock of their sender and at their arrival.
+fn clock(connections: &[Connection; 2], origin: f64) -> Option<Clock> {
+    let one_way = |connection: &Connection| {
+        let mut times = Vec::new();
+        connection.for_each_report(|report| {
+            for object in report.stats.values() {
+                let is_remote = object.get("type").and_then(serde_json::Value::as_str)
+                    == Some("remote-outbound-rtp");
+                let time = |name| object.get(name).and_then(serde_json::Value::as_f64);
+                if let (true, Some(arrived), Some(sent)) =
+                    (is_remote, time("timestamp"), time("remoteTimestamp"))
+                {
+                    times.push(((sent - origin) / 1e3, (arrived - origin) / 1e3));
+                }
+            }
+        });
+        times
+    };
+    let back = one_way(&connections[0]);
+    let there = one_way(&connections[1]);
+    let there: Vec<_> = there.iter().map(|(sent, arrived)| (*sent, arrived - sent)).collect();
+    let back: Vec<_> = back.iter().map(|(sent, arrived)| (*arrived, arrived - sent)).collect();
+    Clock::estimate(&there, &back)
+}
+
 fn collect(
     name: &str,
     connection: &Connection,
@@ -104,9 +188,7 @@ fn collect(
         silent: [false; 2],
     };
     let mut collector = Collector::new(call, start, interval, duration).joined();
-    for index in 0..connection.polls.len() {
-        collector.take(CallRole::Caller, &connection.report(index));
-    }
+    connection.for_each_report(|report| collector.take(CallRole::Caller, report));
     collector.finish()
 }
 
@@ -142,20 +224,31 @@ fn grid(connections: &[Connection]) -> Result<(f64, Duration, Duration), DumpErr
     }
 }
 
-/// An experiment file with the same calls between two hosts on an unknown network.
 fn experiment(title: &str, names: &[String], interval: Duration, duration: Duration) -> String {
+    experiment_between(["local", "remote"], title, names, interval, duration)
+}
+
+/// An experiment file with the same calls between two hosts on an unknown network.
+pub(crate) fn experiment_between(
+    hosts: [&str; 2],
+    title: &str,
+    names: &[String],
+    interval: Duration,
+    duration: Duration,
+) -> String {
+    let [from, to] = hosts;
     let title: String = title.chars().filter(|letter| !letter.is_control()).collect();
     // A JSON string without control characters is a TOML string too.
     let title = serde_json::Value::String(title);
     let millis = |duration: Duration| duration.as_nanos() / 1_000_000;
     let mut text = format!(
-        "title = {title}\nabout = \"Imported from chrome://webrtc-internals: what its network was is not known.\"\n\
-         duration = \"{}ms\"\nsample_interval = \"{}ms\"\n\n[host.local]\n\n[host.remote]\n",
+        "title = {title}\nabout = \"Imported: what its network was is not known.\"\n\
+         duration = \"{}ms\"\nsample_interval = \"{}ms\"\n\n[host.{from}]\n\n[host.{to}]\n",
         millis(duration),
         millis(interval)
     );
     for name in names {
-        text += &format!("\n[call.{name}]\nfrom = \"local\"\nto = \"remote\"\ntwo_way = true\n");
+        text += &format!("\n[call.{name}]\nfrom = \"{from}\"\nto = \"{to}\"\ntwo_way = true\n");
     }
     text
 }

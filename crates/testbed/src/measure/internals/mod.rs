@@ -10,11 +10,13 @@
 mod error;
 mod import;
 mod read;
+pub mod rtcstats;
 #[cfg(test)]
 mod tests;
 mod write;
 
-pub use error::DumpError;
-pub use import::{Imported, import};
+pub use error::{Cut, DumpError};
+pub(crate) use import::experiment_between;
+pub use import::{Imported, import, join};
 pub use read::{Connection, Dump, read};
 pub use write::write;
