@@ -12,7 +12,7 @@ use std::path::PathBuf;
 /// `weir.advise` reads them.
 #[pyfunction]
 #[pyo3(signature = (experiment, line, beside, modem, weight, remedies, dev, jobs, store))]
-#[expect(clippy::too_many_arguments, reason = "each one is an argument of weir.advise")]
+#[expect(clippy::too_many_arguments, reason = "each one is an argument in Python")]
 pub(crate) fn advise(
     py: Python<'_>,
     experiment: Option<&Experiment>,

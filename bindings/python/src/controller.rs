@@ -17,7 +17,7 @@ use units::{Bitrate, Duration, Time};
 
 /// The pacing rate as a multiple of the target, if the controller has none of its own (libwebrtc
 /// `goog_cc_network_control.cc`: 2.5).
-const PACING: f64 = 2.5;
+pub(crate) const PACING: f64 = 2.5;
 
 /// The classes of the controllers of an experiment.
 pub(crate) struct Source {

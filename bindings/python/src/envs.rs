@@ -4,6 +4,7 @@
 //! that arrive, and its rate goes back to the sender as REMB
 //! (draft-alvestrand-rmcat-remb-03), across the simulated network and once per step.
 
+use crate::controller::PACING;
 use crate::errors;
 use crate::experiment::Experiment;
 use crate::features::{Arrived, Observer, SHORT, VALUES};
@@ -19,9 +20,6 @@ use sim::{Content, MakeControllers, Scenario, Simulation, Tap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use units::{Bitrate, Duration, Seed, Time};
-
-/// The pacing rate as a multiple of the target (libwebrtc `goog_cc_network_control.cc`: 2.5).
-const PACING: f64 = 2.5;
 
 /// The facts of a step, in this order: bits of the frames that the far end played; the same with
 /// each frame multiplied by the usability of a conversation with its delay (ITU-T G.107, see
@@ -210,7 +208,7 @@ impl Place {
         });
         let listener = Box::new(Listener(Arc::clone(&heard)));
         let mut simulation =
-            Simulation::observed(&scenario, listener, Some(make)).map_err(errors::other)?;
+            Simulation::observed(&scenario, listener, Some(&make)).map_err(errors::other)?;
         let flow = simulation.flow(self.direction);
         lock(&heard).to = flow.map(|flow| (flow.dst, flow.dst_port));
         simulation.advance(start).map_err(errors::other)?;

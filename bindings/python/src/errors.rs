@@ -1,5 +1,6 @@
 //! Errors of the crates as exceptions of `weir.errors`.
 
+use pyo3::call::PyCallArgs;
 use pyo3::prelude::*;
 use std::fmt::Display;
 
@@ -14,8 +15,6 @@ fn raise<'py>(py: Python<'py>, class: &str, args: impl PyCallArgs<'py>) -> PyErr
         Err(error) => error,
     }
 }
-
-use pyo3::call::PyCallArgs;
 
 /// An error in a file: `weir.ExperimentError` with file, line, key, reason and suggestion.
 pub(crate) fn in_file(error: &document::FileError) -> PyErr {

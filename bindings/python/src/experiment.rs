@@ -104,6 +104,7 @@ impl Experiment {
     /// `Results.failures` has them.
     ///
     /// Raises `weir.RunError` after all runs if a run failed. Ctrl-C stops the runs.
+    #[expect(clippy::too_many_arguments, reason = "each one is an argument in Python")]
     #[pyo3(signature = (
         *, seeds=None, jobs=None, controller=None, store=None, keep_series=true,
         allow_failures=false

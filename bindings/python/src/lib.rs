@@ -4,6 +4,9 @@
 //! The package calls the same functions of `lab` as the command line. Python code runs only in
 //! controllers; everything else runs without the lock of the interpreter.
 
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+#![expect(clippy::needless_pass_by_value, reason = "PyO3 passes arguments by value")]
+
 mod advice;
 mod claims;
 mod controller;

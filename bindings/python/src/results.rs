@@ -136,12 +136,12 @@ impl Results {
             names.as_ref().is_none_or(|names| names.iter().any(|name| name == row.name))
         };
         py.detach(|| {
-            let rows_of = |run: &Run| -> Vec<usize> {
+            let rows_of = |run: &Run| {
                 let recording = run.kept.recording.as_ref();
-                vec![recording.map_or(0, |of| rows(of, every).filter(wanted).count())]
+                recording.map_or(0, |of| rows(of, every).filter(wanted).count())
             };
             let mut columns = Columns::default();
-            self.places(&mut columns, |run| rows_of(run)[0]);
+            self.places(&mut columns, rows_of);
             let [mut streams, mut records, mut texts] = [(); 3].map(|()| Texts::new());
             let (mut times, mut values) = (Vec::new(), Vec::new());
             for recording in self.runs.iter().filter_map(|run| run.kept.recording.as_ref()) {

@@ -39,7 +39,12 @@ pub(crate) fn run<T: Send>(
                 match receive.recv_timeout(SIGNALS) {
                     Ok(result) => return raised.map_or(Ok(result), Err),
                     Err(RecvTimeoutError::Timeout) => {
-                        if let Err(error) = Python::attach(|py| py.check_signals()) {
+                        #[expect(
+                            clippy::redundant_closure_for_method_calls,
+                            reason = "the method is not general enough over lifetimes"
+                        )]
+                        let signals = Python::attach(|py| py.check_signals());
+                        if let Err(error) = signals {
                             cancel.store(true, Ordering::Relaxed);
                             raised = Some(error);
                         }

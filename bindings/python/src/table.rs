@@ -88,8 +88,7 @@ impl Columns {
     }
 
     /// Adds a column of texts, encoded by a dictionary.
-    pub(crate) fn texts(&mut self, name: impl Into<String>, texts: Texts) {
-        let mut texts = texts;
+    pub(crate) fn texts(&mut self, name: impl Into<String>, mut texts: Texts) {
         self.add(name, Arc::new(texts.finish()));
     }
 

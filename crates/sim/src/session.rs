@@ -133,7 +133,7 @@ impl Session {
         }
     }
 
-    /// The video frames that the receiver of a call could decode, from the frame with this index on.
+    /// The video frames that the receiver of a call could decode, from this index on.
     pub(crate) fn decoded(&self, from: usize) -> impl Iterator<Item = (Time, f64, Bytes)> {
         let leg = if let Self::Call(leg) = self { Some(leg) } else { None };
         leg.into_iter().flat_map(move |leg| leg.decoded(from))

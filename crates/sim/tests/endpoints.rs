@@ -247,6 +247,48 @@ fn a_cancelled_run_returns_an_error() {
     assert_eq!(result.unwrap_err().to_string(), "cancelled");
 }
 
+#[test]
+fn the_steps_of_a_simulation_do_not_change_its_result() {
+    let scenario = with_loss(dumbbell("gcc:libwebrtc", Bitrate::from_mbps(1), 20), 2);
+    let mut stepped = sim::Simulation::new(&scenario, sim::Options::default()).unwrap();
+    for step in 1..=400 {
+        stepped.advance(Time::ZERO + Duration::from_millis(60) * step).unwrap();
+    }
+    assert_eq!(stepped.finish(), run(&scenario));
+}
+
+#[test]
+fn decoded_frames_have_their_delay_and_the_payload_that_arrived() {
+    let scenario = dumbbell("fixed:1Mbit/s", Bitrate::from_mbps(4), 10);
+    let recording = run(&scenario);
+    let mut simulation = sim::Simulation::new(&scenario, sim::Options::default()).unwrap();
+    simulation.advance(Time::from_secs(10)).unwrap();
+    let frames: Vec<_> = simulation.decoded(0, 0).collect();
+    let delays: Vec<_> = frames.iter().map(|&(at, delay, _)| (at, delay)).collect();
+    let recorded = recording.stream("main.video").unwrap().points("frameDelay").unwrap();
+    assert_eq!(delays, recorded[..delays.len()]);
+    assert!(recorded.len() - delays.len() <= 1, "all but a frame at the end");
+    let payload: u64 = frames.iter().map(|(_, _, payload)| payload.get()).sum();
+    let received = last(&recording, "main.video", "bytesReceived");
+    assert!((received - 10_000.0..=received).contains(&(payload as f64)), "{payload}");
+    assert_eq!(simulation.decoded(0, frames.len()).count(), 0);
+    assert_eq!(simulation.decoded(1, 0).count(), 0, "there is one direction");
+}
+
+#[test]
+fn a_controller_of_the_caller_replaces_a_profile() {
+    let scenario = dumbbell("gcc:libwebrtc", Bitrate::from_mbps(4), 20);
+    let make = |name: &str, config: &cc::ControllerConfig| {
+        assert_eq!(name, "main");
+        let profile = "fixed:500kbit/s".to_owned();
+        cc::build(&cc::ControllerConfig { profile, ..config.clone() }).ok()
+    };
+    let controllers: std::sync::Arc<sim::MakeControllers> = std::sync::Arc::new(make);
+    let options = sim::Options { controllers: Some(controllers), ..Default::default() };
+    let own = sim::run(&scenario, options).unwrap();
+    assert_eq!(own, run(&dumbbell("fixed:500kbit/s", Bitrate::from_mbps(4), 20)));
+}
+
 /// A call with `delay` each way and random loss, with or without FEC.
 fn protected(fec: sim::Fec, delay: Duration, percent: u32) -> sim::Scenario {
     let mut scenario = with_loss(dumbbell("fixed:1Mbit/s", Bitrate::from_mbps(4), 120), percent);

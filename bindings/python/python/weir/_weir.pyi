@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
-from typing import Any
+from typing import Any, final
 
 from typing_extensions import CapsuleType
 
+@final
 class Table:
     """A table in Arrow's memory format.
 
@@ -20,6 +21,7 @@ class Table:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> CapsuleType: ...
     def __len__(self) -> int: ...
 
+@final
 class Results:
     """The results of the runs of an experiment, in the order of its cells and seeds."""
 
@@ -29,6 +31,7 @@ class Results:
     def series(self, *, every: float | None = None, names: Sequence[str] | None = None) -> Table: ...
     def __len__(self) -> int: ...
 
+@final
 class Experiment:
     """An experiment that was read and checked. It never changes."""
 
@@ -62,6 +65,7 @@ class Experiment:
     @property
     def streams(self) -> list[str]: ...
 
+@final
 class Rates:
     """The rates that a call allows, and its name."""
 
@@ -74,6 +78,7 @@ class Rates:
     @property
     def max_rate(self) -> float: ...
 
+@final
 class SentPacket:
     """A packet that left the pacer."""
 
@@ -86,6 +91,7 @@ class SentPacket:
     @property
     def probe(self) -> int | None: ...
 
+@final
 class PacketResult:
     """A sent packet and the feedback about it. `arrival` is None if the packet is lost."""
 
@@ -102,6 +108,7 @@ class PacketResult:
     @property
     def ce(self) -> bool: ...
 
+@final
 class PacketFeedback:
     """Transport-wide feedback, or that of RFC 8888."""
 
@@ -110,6 +117,7 @@ class PacketFeedback:
     @property
     def rtt(self) -> float | None: ...
 
+@final
 class ReceiverReport:
     """A receiver report (RFC 3550 § 6.4.1)."""
 
@@ -120,18 +128,20 @@ class ReceiverReport:
     @property
     def rtt(self) -> float | None: ...
 
+@final
 class Remb:
     """The maximum rate that the receiver allows (draft-alvestrand-rmcat-remb-03)."""
 
     @property
     def rate(self) -> float: ...
 
+@final
 class ProbeCluster:
     """A cluster of probe packets that a controller asks for."""
 
-    def __init__(
-        self, id: int, rate: float, min_duration: float = 0.015, min_packets: int = 5
-    ) -> None: ...
+    def __new__(
+        cls, id: int, rate: float, min_duration: float = 0.015, min_packets: int = 5
+    ) -> ProbeCluster: ...
     @property
     def id(self) -> int: ...
     @property
@@ -141,15 +151,16 @@ class ProbeCluster:
     @property
     def min_packets(self) -> int: ...
 
+@final
 class Decision:
     """What a controller asks of the sender. A pacing rate of None is 2.5 × the target."""
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         target_rate: float,
         pacing_rate: float | None = None,
         probe: ProbeCluster | None = None,
-    ) -> None: ...
+    ) -> Decision: ...
     @property
     def target_rate(self) -> float: ...
     @property
@@ -157,10 +168,11 @@ class Decision:
     @property
     def probe(self) -> ProbeCluster | None: ...
 
+@final
 class Calls:
     """Calls in one or several networks, advanced together. `weir.gym` makes environments of them."""
 
-    def __init__(self, experiments: Sequence[Experiment], call: str, count: int) -> None: ...
+    def __new__(cls, experiments: Sequence[Experiment], call: str, count: int) -> Calls: ...
     @property
     def networks(self) -> int: ...
     def begin(self, index: int, network: int, seed: int) -> None: ...

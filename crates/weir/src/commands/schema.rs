@@ -1,4 +1,4 @@
-use super::{advise, doctor, list, run};
+use super::{doctor, list, run};
 use crate::cli::{Schema as Args, SchemaOf};
 use crate::failure::Failure;
 use crate::output::Output;
