@@ -283,7 +283,8 @@ mod tests {
             error("tbf rate 1Mbit burst 3000")
                 .starts_with("tbf: one of 'limit' and 'latency' is needed")
         );
-        let usage = "; write 'codel limit PACKETS target TIME interval TIME ecn|noecn'";
+        let usage = "; write 'codel limit PACKETS target TIME interval TIME ce_threshold TIME \
+                     ecn|noecn'";
         assert_eq!(error("codel limit"), format!("codel: 'limit' needs a value{usage}"));
         assert_eq!(error("codel limit x"), format!("codel: 'x' is not a value of 'limit'{usage}"));
         assert_eq!(error("codel target 0ms"), format!("codel: 'target' cannot be 0{usage}"));
