@@ -3,6 +3,7 @@ mod absent;
 mod advise;
 mod compare;
 mod device;
+mod explain;
 mod figures;
 #[cfg(feature = "testbed")]
 mod real_time;
@@ -27,6 +28,7 @@ pub(crate) use compare::Compare;
 pub(crate) use device::Device;
 use document::FileError;
 use experiment::Experiment;
+pub(crate) use explain::Explain;
 pub(crate) use figures::Format;
 #[cfg(feature = "testbed")]
 pub(crate) use real_time::{Emulate, Fit, Import, Measure, RealTimeArgs, Replay};
@@ -77,8 +79,10 @@ pub(crate) enum Command {
     Compare(Compare),
     /// Write stored runs as CSV or Parquet, or as a dump of webrtc-internals
     Export(Export),
-    /// Store a dump of chrome://webrtc-internals as a run
+    /// Store a recording of a call as a run: event log, statistics dump or packet capture
     Import(Import),
+    /// Say what limited a recorded call, and when
+    Explain(Explain),
     /// Run an experiment's network in real time between real programs
     Emulate(Emulate),
     /// Measure real browsers that call each other across an experiment's network

@@ -39,6 +39,7 @@ fn main() -> ExitCode {
         Command::Compare(args) => commands::compare::run(&args),
         Command::Export(args) => commands::export::run(&args),
         Command::Import(args) => commands::import::run(&args),
+        Command::Explain(args) => commands::explain::run(&args),
         Command::Emulate(args) => commands::emulate::run(&args),
         Command::Measure(args) => commands::measure::run(&args),
         Command::Replay(args) => commands::replay::run(&args),

@@ -109,7 +109,10 @@ impl Judgement {
     #[must_use]
     pub fn score(&self, cause: Cause) -> Score {
         let all = Cause::ALL.iter().zip(&self.scores);
-        all.into_iter().find(|(other, _)| **other == cause).map(|(_, score)| *score).unwrap_or_default()
+        all.into_iter()
+            .find(|(other, _)| **other == cause)
+            .map(|(_, score)| *score)
+            .unwrap_or_default()
     }
 }
 
@@ -233,8 +236,11 @@ impl Line {
             .iter()
             .map(|(at, rate)| format!("{{ at = \"{at:.1}s\", value = \"{rate:.0}kbit/s\" }}"))
             .collect();
-        let loss =
-            if self.loss > 0.0 { format!("up.loss = \"{:.1}%\"\n", self.loss) } else { String::new() };
+        let loss = if self.loss > 0.0 {
+            format!("up.loss = \"{:.1}%\"\n", self.loss)
+        } else {
+            String::new()
+        };
         format!(
             "up.rate = [{}]\nup.delay = \"{:.1}ms\"\nup.queue = \"droptail limit {:.0}ms\"\n{loss}",
             rates.join(", "),

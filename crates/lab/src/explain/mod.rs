@@ -175,8 +175,7 @@ fn unknown(signals: &Signals, found: &[Finding]) -> Vec<(usize, usize)> {
     let is_explained = |step: usize| {
         found.iter().any(|finding| (finding.steps.0..finding.steps.1).contains(&step))
     };
-    let is_low =
-        |step: usize| signals.carried[step] < MUCH_LESS * usual && !is_explained(step);
+    let is_low = |step: usize| signals.carried[step] < MUCH_LESS * usual && !is_explained(step);
     rules::runs(signals.begin..signals.len, is_low)
         .into_iter()
         .filter(|(from, to)| to - from >= MIN_UNKNOWN)

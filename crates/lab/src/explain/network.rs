@@ -103,7 +103,8 @@ pub fn network(explanation: &Explanation, controller: &str) -> String {
     let _ = writeln!(text, "up.delay = \"{:.0}us\"", one_way * 1e6);
     let buffer = path.buffer_delay.max(if path.is_full { 0.02 } else { LEAST_BUFFER });
     let buffer = if buffer.is_finite() { buffer } else { LEAST_BUFFER };
-    let certainty = if path.is_full { "packets were lost at" } else { "at least; no packet was lost at" };
+    let certainty =
+        if path.is_full { "packets were lost at" } else { "at least; no packet was lost at" };
     let _ = writeln!(text, "# Buffer: {certainty} {:.0} ms of queue.", path.buffer_delay * 1e3);
     let _ = writeln!(text, "up.queue = \"droptail limit {:.0}ms\"", buffer * 1e3);
     if explanation.has(Cause::Loss) {

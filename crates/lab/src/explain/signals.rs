@@ -101,11 +101,13 @@ impl Signals {
         let got = steps.rate(video.column("packetsReceived").into_iter(), 1.0);
         let counted = lost.iter().any(|lost| lost.is_finite());
         let loss = if counted {
-            let share = |(lost, got): (&f64, &f64)| (lost.max(0.0) / (lost.max(0.0) + got)).min(1.0);
+            let share =
+                |(lost, got): (&f64, &f64)| (lost.max(0.0) / (lost.max(0.0) + got)).min(1.0);
             lost.iter().zip(&got).map(share).collect()
         } else {
             let points = video.points("fractionLost").unwrap_or_default();
-            let points: Vec<_> = points.iter().map(|(at, lost)| (at.as_secs_f64(), *lost)).collect();
+            let points: Vec<_> =
+                points.iter().map(|(at, lost)| (at.as_secs_f64(), *lost)).collect();
             steps.held(&points)
         };
         let decoded = steps.rate(video.column("framesDecoded").into_iter(), 1.0);
@@ -119,7 +121,8 @@ impl Signals {
                 failed_probes[step] += 1.0;
             }
         }
-        let begin = sent.iter().chain(&received).position(|rate| *rate > 0.0).unwrap_or(0) % len.max(1);
+        let begin =
+            sent.iter().chain(&received).position(|rate| *rate > 0.0).unwrap_or(0) % len.max(1);
         Self {
             stream: video.name.clone(),
             begin,
@@ -173,7 +176,8 @@ fn cpu<'a>(recording: &'a Recording, call: &str, is_back: bool) -> Option<&'a [f
             && stream.name.contains("outbound-rtp.video")
             && !stream.name.contains("remote-")
     });
-    of.filter_map(|stream| stream.column("qualityLimitationDurations.cpu")).nth(usize::from(is_back))
+    of.filter_map(|stream| stream.column("qualityLimitationDurations.cpu"))
+        .nth(usize::from(is_back))
 }
 
 /// Converts samples to steps.
@@ -198,7 +202,8 @@ impl Steps {
         for counter in counters {
             let mut before = (0.0, 0.0);
             let mut sums = vec![f64::NAN; self.len];
-            for (index, value) in counter.iter().enumerate().filter(|(_, value)| value.is_finite()) {
+            for (index, value) in counter.iter().enumerate().filter(|(_, value)| value.is_finite())
+            {
                 let at = (index + 1) as f64 * self.interval;
                 let per_second = (value - before.1) / (at - before.0);
                 self.spread(&mut sums, before.0, at, per_second);

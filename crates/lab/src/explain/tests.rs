@@ -11,7 +11,11 @@ fn development() {
         let causes: Vec<Cause> = Cause::ALL.into_iter().filter(|cause| found.has(*cause)).collect();
         let ok = case.causes.iter().all(|c| causes.contains(c))
             && causes.iter().all(|c| case.causes.contains(c) || case.allowed.contains(c));
-        println!("{index} {} want {:?} got {causes:?}", if ok { "ok " } else { "BAD" }, case.causes);
+        println!(
+            "{index} {} want {:?} got {causes:?}",
+            if ok { "ok " } else { "BAD" },
+            case.causes
+        );
         if !ok {
             for finding in &found.findings {
                 println!("     {:?} {:?} {}", finding.cause, finding.steps, finding.evidence);

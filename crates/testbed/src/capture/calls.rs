@@ -85,8 +85,7 @@ impl Calls {
         };
         let pair = (from.min(to), from.max(to));
         let direction = usize::from(from != pair.0);
-        let is_kept =
-            matches!(content, Content::Rtp(_) | Content::Rtcp(_) | Content::Stun { .. });
+        let is_kept = matches!(content, Content::Rtp(_) | Content::Rtcp(_) | Content::Stun { .. });
         let known = self.pairs.get(&pair).is_some_and(|seen| seen.contains_key(&frame.interface));
         if !is_kept || !known && self.places == MAX_PLACES {
             return;
@@ -176,7 +175,9 @@ impl Seen {
         match [pair.0.ip(), pair.1.ip()].map(is_private) {
             [true, false] => 0,
             [false, true] => 1,
-            _ => usize::from(firsts[0].is_none() || firsts[1].is_some_and(|at| Some(at) < firsts[0])),
+            _ => {
+                usize::from(firsts[0].is_none() || firsts[1].is_some_and(|at| Some(at) < firsts[0]))
+            }
         }
     }
 
@@ -197,7 +198,8 @@ impl Seen {
         log.rtcp_sent = std::mem::take(&mut rtcp[near]);
         log.rtcp_received = std::mem::take(&mut rtcp[1 - near]);
         let round_trip = |(at, took)| (Time::from_nanos(at), Duration::from_nanos(took));
-        log.round_trips = std::mem::take(&mut responses[near]).into_iter().map(round_trip).collect();
+        log.round_trips =
+            std::mem::take(&mut responses[near]).into_iter().map(round_trip).collect();
         log.finish();
         // Time stamps of captures are since 1970.
         log.begin_unix_millis = i64::try_from(log.begin.as_nanos() / 1_000_000).ok();
@@ -237,9 +239,9 @@ fn transport_extension(packets: &[Rtp]) -> Option<u8> {
             *before = value;
         }
     }
-    let counts_up = seen.into_iter().filter(|(_, (_, count, up))| {
-        *count > 1 && *up as f64 >= COUNTS_UP * *count as f64
-    });
+    let counts_up = seen
+        .into_iter()
+        .filter(|(_, (_, count, up))| *count > 1 && *up as f64 >= COUNTS_UP * *count as f64);
     counts_up.max_by_key(|(_, (_, _, up))| *up).map(|(id, _)| id)
 }
 
@@ -259,7 +261,8 @@ fn kinds(packets: &[Rtp]) -> BTreeMap<u32, (u64, StreamKind)> {
         let clock = ticks as f64 / seconds;
         let is_video = (clock / VIDEO_CLOCK - 1.0).abs() < CLOCK_TOLERANCE;
         // Too short to tell: short sources are those of retransmissions and probes.
-        let kind = if seconds < CLOCK_TIME || is_video { StreamKind::Video } else { StreamKind::Audio };
+        let kind =
+            if seconds < CLOCK_TIME || is_video { StreamKind::Video } else { StreamKind::Audio };
         (ssrc, (first, kind))
     };
     sources.into_iter().map(kind).collect()

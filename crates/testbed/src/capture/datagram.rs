@@ -93,7 +93,10 @@ pub(super) enum Content<'a> {
     /// RTCP that is encrypted, or cut by the capture.
     ClosedRtcp,
     /// A binding request of ICE or its success response, with the identifier of the transaction.
-    Stun { is_request: bool, transaction: [u8; 12] },
+    Stun {
+        is_request: bool,
+        transaction: [u8; 12],
+    },
     OtherStun,
     Dtls,
     Unknown,

@@ -1,7 +1,9 @@
 //! Records of a call from its packets: event logs and captures, of one endpoint or of both.
 
 use super::{Clock, ImportError};
-use crate::event_log::{DetectorState, EventLog, RtcpPacket, RtpPacket, Stream, StreamKind as Medium};
+use crate::event_log::{
+    DetectorState, EventLog, RtcpPacket, RtpPacket, Stream, StreamKind as Medium,
+};
 use crate::replay::{Feedback, Unwrapped};
 use cc::SentPacket;
 use sim::Recording;
@@ -315,8 +317,7 @@ impl Reported {
                 let at = rtcp.at.as_secs_f64();
                 match result.arrival {
                     Some(arrival) => {
-                        let delay =
-                            Some(arrival.as_secs_f64() - result.packet.sent.as_secs_f64());
+                        let delay = Some(arrival.as_secs_f64() - result.packet.sent.as_secs_f64());
                         let (payload, header) = (bytes(packet.payload), header(packet));
                         reported.arrivals[medium].push(Arrival { at, payload, header, delay });
                         if *was_lost {

@@ -32,9 +32,7 @@ impl Rule for Application {
             let stated = signals.limited[step] > 0.5;
             let below = signals.sent[step] < USES_TARGET * signals.target[step]
                 && !(signals.queue[step] > QUEUED);
-            (stated || below)
-                && !has(found, Cause::Outage, step)
-                && !has(found, Cause::Cpu, step)
+            (stated || below) && !has(found, Cause::Outage, step) && !has(found, Cause::Cpu, step)
         };
         let limited = joined(runs(signals.begin..signals.len, is_limited), 2, LEAST);
         let finding = |steps: (usize, usize)| {

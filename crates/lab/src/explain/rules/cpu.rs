@@ -29,7 +29,8 @@ impl Rule for Cpu {
         let limited = runs(signals.begin..signals.len, |step| signals.cpu[step] >= SHARE);
         let finding = |steps: (usize, usize)| {
             let share = Signals::mean(&signals.cpu, steps.0, steps.1).min(1.0);
-            let evidence = format!("the processor limited the encoder in {} of the time", percent(share));
+            let evidence =
+                format!("the processor limited the encoder in {} of the time", percent(share));
             Finding { cause: Cause::Cpu, steps, evidence, series: &["cpu"] }
         };
         joined(limited, 2, 2).into_iter().map(finding).collect()

@@ -50,10 +50,7 @@ pub static CAUSES: &[&dyn Rule] = &[
 
 /// Runs of consecutive steps for which something is true: the first step and the step after the
 /// last.
-pub(super) fn runs(
-    steps: Range<usize>,
-    is: impl Fn(usize) -> bool,
-) -> Vec<(usize, usize)> {
+pub(super) fn runs(steps: Range<usize>, is: impl Fn(usize) -> bool) -> Vec<(usize, usize)> {
     let mut runs: Vec<(usize, usize)> = Vec::new();
     for step in steps.filter(|step| is(*step)) {
         match runs.last_mut() {

@@ -1,7 +1,7 @@
 //! Probes that failed.
 
 use super::Rule;
-use crate::explain::{Cause, Finding, Path, Signals, STEP};
+use crate::explain::{Cause, Finding, Path, STEP, Signals};
 
 /// Failed probes within this many steps are one finding. Our choice.
 const GAP: usize = 10;
@@ -35,7 +35,10 @@ impl Rule for Probing {
             (count >= LEAST).then(|| Finding {
                 cause: Cause::Probing,
                 steps,
-                evidence: format!("{count} probes in {} s gave no rate", (steps.1 - steps.0) as f64 * STEP),
+                evidence: format!(
+                    "{count} probes in {} s gave no rate",
+                    (steps.1 - steps.0) as f64 * STEP
+                ),
                 series: &["failed probes"],
             })
         };

@@ -50,7 +50,8 @@ impl Rule for Receiver {
         });
         let slow = joined(slow, 1, LEAST).into_iter().map(|steps| {
             let share = Signals::mean(&signals.undecoded, steps.0, steps.1);
-            let evidence = format!("{} of the frames that arrived were not decoded", percent(share));
+            let evidence =
+                format!("{} of the frames that arrived were not decoded", percent(share));
             Finding { cause: Cause::Receiver, steps, evidence, series: &["undecoded frames"] }
         });
         stated.chain(slow).collect()

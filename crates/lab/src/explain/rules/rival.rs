@@ -68,7 +68,8 @@ impl Rule for Rival {
             let teeth = (steps.0..steps.1)
                 .filter(|&step| {
                     let next = Signals::quantile(&signals.queue, step + 1, step + 4, 0.0);
-                    let before = Signals::quantile(&signals.queue, step.saturating_sub(2), step, 1.0);
+                    let before =
+                        Signals::quantile(&signals.queue, step.saturating_sub(2), step, 1.0);
                     signals.queue[step] >= before && next < FALLS * signals.queue[step]
                 })
                 .count();

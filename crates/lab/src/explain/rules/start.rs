@@ -34,9 +34,8 @@ impl Rule for Start {
         let begin = signals.begin;
         let rate = |from: usize, to: usize| Signals::quantile(&signals.carried, from, to, 0.5);
         // The first step that reaches the rate of the time after it.
-        let reached = (begin..signals.len.saturating_sub(LONG)).find(|&step| {
-            signals.carried[step] >= REACHED * rate(step + 1, step + 1 + AFTER)
-        });
+        let reached = (begin..signals.len.saturating_sub(LONG))
+            .find(|&step| signals.carried[step] >= REACHED * rate(step + 1, step + 1 + AFTER));
         let Some(end) = reached.filter(|end| end - begin > LONG) else { return Vec::new() };
         // A step of the capacity, an outage or a rival explains a late rise.
         let other = [Cause::Step, Cause::Outage, Cause::Rival, Cause::Loss];

@@ -174,7 +174,8 @@ fn unpacked(mut bytes: impl Read) -> Result<Vec<u8>, DumpError> {
         whole.take(MAX_BYTES + 1).read_to_end(&mut text)
     };
     // What was unpacked before the damage is a dump that is cut.
-    got.map(drop).or_else(|error| if text.is_empty() { Err(DumpError::Read(error)) } else { Ok(()) })?;
+    got.map(drop)
+        .or_else(|error| if text.is_empty() { Err(DumpError::Read(error)) } else { Ok(()) })?;
     if text.len() as u64 > MAX_BYTES {
         return Err(DumpError::TooLarge);
     }

@@ -197,3 +197,139 @@ fn every_trace_agrees() {
     let failed: Vec<_> = names.iter().filter_map(|name| replay(name).err()).collect();
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
+
+/// What an event log changes of the inputs of a controller.
+#[derive(Clone, Copy, Debug)]
+struct Logged {
+    /// Times of feedback and reports are whole milliseconds.
+    feedback: bool,
+    /// Times of sent packets are whole milliseconds.
+    sent: bool,
+    /// Packets are logged before the socket sends them: up to this much earlier, uniformly.
+    early: Duration,
+}
+
+impl Logged {
+    const NOTHING: Self = Self { feedback: false, sent: false, early: Duration::ZERO };
+
+    /// The fields of a row as a log has them. Times of the controller never go back, so a logged
+    /// time is not before the newest.
+    fn row(self, kind: char, fields: &mut [String], early: Duration, newest: &mut Time) {
+        let whole = match kind {
+            'S' => self.sent,
+            'F' | 'R' | 'A' | 'P' => self.feedback,
+            _ => return,
+        };
+        let mut at = time(&fields[0]);
+        if kind == 'S' {
+            at = at.saturating_sub(early);
+        }
+        if whole {
+            at = Time::from_millis(at.as_nanos() / 1_000_000);
+        }
+        *newest = at.max(*newest);
+        fields[0] = (newest.as_nanos() / 1_000).to_string();
+    }
+}
+
+/// Counts of the outputs after feedback that changed the recorded delay-based rate: all, those in
+/// which the replayed rate is within 5 %, and those in which the detector's state is equal.
+fn agreement(name: &str, logged: Logged) -> [u64; 3] {
+    let vectors = Vectors::read(name);
+    let column =
+        |wanted: &str| vectors.columns[&'O'].iter().position(|name| name == wanted).unwrap();
+    let (rate_at, state_at) = (column("delay_based"), column("detector"));
+    let mut rows = vectors.rows.iter();
+    let mut replay = Replay::new(name, &rows.next().unwrap().1);
+    let mut random = units::Seed(1).stream(name);
+    let (mut newest, mut before, mut counts) = (Time::ZERO, None, [0; 3]);
+    for (kind, fields) in rows {
+        let mut fields = fields.clone();
+        let early = Duration::from_secs_f64(random.uniform() * logged.early.as_secs_f64());
+        logged.row(*kind, &mut fields, early, &mut newest);
+        match kind {
+            'P' => replay.process(time(&fields[0])),
+            'S' => {
+                let cluster = fields[3].split('/').next().and_then(|id| id.parse().ok());
+                let (sequence, size) = (integer(&fields[1]), size(&fields[2]));
+                let packet = SentPacket { sequence, sent: newest, size, probe: cluster };
+                replay.sent.insert(sequence, packet);
+                replay.sender.on_sent(&packet);
+            }
+            'F' => {
+                let results = fields[2].split(' ').filter_map(|result| {
+                    let (sequence, arrival) = result.split_once(':')?;
+                    let packet = replay.sent.remove(&integer(sequence))?;
+                    let arrival = optional(arrival, time);
+                    Some(PacketResult { packet, arrival, ecn: crate::Ecn::NotEct })
+                });
+                let results: Vec<_> = results.collect();
+                replay.sender.on_packets(newest, &results);
+            }
+            'R' => {
+                replay.sender.on_rtt(span(&fields[1]));
+                replay.sender.on_report(newest, integer(&fields[2]), integer(&fields[3]));
+            }
+            'A' => {
+                let (min_rate, max_rate) = (rate(&fields[1]), rate(&fields[2]));
+                replay.sender.on_allocation(newest, Allocation { min_rate, max_rate });
+            }
+            'O' if fields[1] == "F" => {
+                let recorded = (number(&fields[rate_at]), number(&fields[state_at]));
+                let is_update = before.replace(recorded) != Some(recorded);
+                if let (true, Some(rate)) = (is_update, recorded.0) {
+                    let replayed = replay.output("delay_based").unwrap_or(0.0);
+                    counts[0] += 1;
+                    counts[1] += u64::from((replayed / rate - 1.0).abs() <= 0.05);
+                    counts[2] += u64::from(replay.output("detector") == recorded.1);
+                }
+            }
+            _ => {}
+        }
+    }
+    counts
+}
+
+/// The noise floor of replays of event logs (docs/guides/replay.md): the recorded controller with
+/// exact inputs against ours with the inputs that a log keeps, one factor at a time. `cargo test -p
+/// weir-cc whole_milliseconds -- --nocapture` prints a row per trace.
+#[test]
+fn whole_milliseconds_of_a_log_part_the_estimates() {
+    const TRACES: [&str; 12] = [
+        "frames-around-link",
+        "jitter-frames",
+        "loss-02",
+        "loss-10",
+        "mix-02",
+        "mix-04",
+        "mix-06",
+        "played-camera-loss",
+        "played-step",
+        "queue-ramps",
+        "recorded-att-lte",
+        "sawtooth",
+    ];
+    let ms = Duration::from_millis(1);
+    let factors = [
+        Logged::NOTHING,
+        Logged { feedback: true, ..Logged::NOTHING },
+        Logged { sent: true, ..Logged::NOTHING },
+        Logged { early: ms, ..Logged::NOTHING },
+        Logged { feedback: true, sent: true, early: ms },
+    ];
+    let share = |part: u64, of: u64| part as f64 / of.max(1) as f64;
+    let mut sums = [[0; 3]; 5];
+    for trace in TRACES {
+        let name = format!("{trace}.csv.gz");
+        let counts = factors.map(|logged| agreement(&name, logged));
+        let shares = counts.map(|[all, rate, state]| (share(rate, all), share(state, all)));
+        println!("{trace}: {} updates: {shares:.3?}", counts[0][0]);
+        for (sum, count) in sums.iter_mut().zip(counts) {
+            (0..3).for_each(|index| sum[index] += count[index]);
+        }
+    }
+    println!("all: {:.3?}", sums.map(|[all, rate, state]| (share(rate, all), share(state, all))));
+    let [exact, .., logged] = sums.map(|[all, rate, _]| share(rate, all));
+    assert!(exact > 0.999, "{exact}");
+    assert!(logged < exact && logged > 0.5, "{logged}");
+}
