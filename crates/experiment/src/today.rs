@@ -123,13 +123,22 @@ fn encoder(file: EncoderConfig, measure: &Measure) -> EncoderConfig {
     }
 }
 
+/// SCALE_B of Chromium 156's VP8 by rate in kbit/s: the mean deviation that
+/// `scripts/chromium-frames` measured on 2026-11-23 (of a Laplace distribution it is the scale).
+const CHROMIUM_NOISE: [(u64, f64); 5] =
+    [(300, 0.32), (600, 0.27), (1_000, 0.25), (2_000, 0.20), (4_000, 0.23)];
+
 /// The encoder of Chromium 156 for VP8. Its frames vary twice as much as those of the encodes that
-/// [`ModelParameters::fitted`] describes: `scripts/chromium-frames` measured a mean deviation of
-/// 0.32, 0.27, 0.25, 0.20 and 0.23 and a correlation of −0.43, −0.34, −0.41, −0.34 and −0.44 at 300
-/// and 600 kbit/s, 1, 2 and 4 Mbit/s (2026-11-23). The mean deviation of a Laplace distribution is
-/// its scale.
+/// [`ModelParameters::fitted`] describes. The correlation is the mean of those measured at the same
+/// rates: −0.43, −0.34, −0.41, −0.34 and −0.44.
 fn vp8(fitted: &ModelParameters) -> ModelParameters {
-    ModelParameters { size_noise: 0.25, correlation: -0.39, ..fitted.clone() }
+    let at = |(kbps, noise)| (Bitrate::from_kbps(kbps), noise);
+    ModelParameters {
+        size_noise: 0.25,
+        size_noise_at: CHROMIUM_NOISE.map(at).to_vec(),
+        correlation: -0.39,
+        ..fitted.clone()
+    }
 }
 
 #[cfg(test)]

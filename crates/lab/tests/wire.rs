@@ -18,11 +18,15 @@ fn time() -> impl Strategy<Value = Time> {
 
 prop_compose! {
     /// What one mask can tell.
-    fn group()(first in 0u64..1 << 40, step in 1u16..=48)(
+    fn group()(first in 0u64..1 << 40, step in 1u64..=48)(
         first in Just(first), step in Just(step), count in 1..=(48 - 1) / step + 1,
     ) -> FecGroup {
-        FecGroup { first, step, count }
+        group_of(first, step, count)
     }
+}
+
+fn group_of(first: u64, step: u64, count: u64) -> FecGroup {
+    FecGroup { first, step, parts: (0..count).map(|_| FramePart::default()).collect() }
 }
 
 prop_compose! {
@@ -173,7 +177,7 @@ fn capture(text: &str) -> Vec<u8> {
 #[test]
 fn a_parity_packet_says_whom_it_protects() {
     let header = |step, count| {
-        let group = FecGroup { first: 0x1_0203, step, count };
+        let group = group_of(0x1_0203, step, count);
         let packet = Rtp {
             ssrc: 0x1004,
             payload_type: 117,

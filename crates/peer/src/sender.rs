@@ -8,7 +8,7 @@ use rtc::interceptor::{Attribute, AttributedPacket, Packet, StreamInfo, TaggedPa
 use rtc::rtcp::transport_feedbacks::transport_layer_nack::{NackPair, TransportLayerNack};
 use rtc::shared::TransportContext;
 use rtc::shared::marshal::MarshalSize;
-use sim::{Grant, Grouping, Pacer};
+use sim::{Backlog, Grant, Grouping, Pacer};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
@@ -48,9 +48,9 @@ pub struct MediaSender {
     controller: Controller,
     pacer: Pacer,
     ssrc: Option<u32>,
-    queue: VecDeque<rtc::rtp::Packet>,
-    /// The bytes in the queue.
-    queued: Bytes,
+    /// The packets with the times at which they were queued.
+    queue: VecDeque<(Time, rtc::rtp::Packet)>,
+    backlog: Backlog,
     /// The sequence numbers to retransmit.
     resend: VecDeque<u16>,
     history: VecDeque<HistoryEntry>,
@@ -78,7 +78,7 @@ impl MediaSender {
             controller,
             ssrc: None,
             queue: VecDeque::new(),
-            queued: Bytes::ZERO,
+            backlog: Backlog::default(),
             resend: VecDeque::new(),
             history: VecDeque::with_capacity(HISTORY),
             next: first,
@@ -92,7 +92,7 @@ impl MediaSender {
     /// Applies the decision of the controller to the pacer.
     fn apply_decision(&mut self, now: Time) {
         let decision = self.controller.decision();
-        self.pacer.set_rate(now, decision.pacing_rate, self.queued);
+        self.pacer.set_rate(now, decision.pacing_rate, &self.backlog);
         if let Some(cluster) = decision.probe {
             self.pacer.start_probe(now, cluster);
         }
@@ -111,15 +111,16 @@ impl MediaSender {
         if let Some(filler) = probe.and_then(|_| self.filler()) {
             return Some(AttributedPacket::new(Packet::Rtp(self.number(filler))));
         }
-        let packet = self.queue.pop_front()?;
-        self.queued = self.queued.saturating_sub(size(&packet));
+        let (queued, packet) = self.queue.pop_front()?;
+        self.backlog.pop(queued, size(&packet));
         Some(AttributedPacket::new(Packet::Rtp(self.number(packet))))
     }
 
     /// A filler packet for a frame of which only the last packet waits. It is as long as a full
     /// packet.
     fn filler(&self) -> Option<rtc::rtp::Packet> {
-        let last = self.queue.front().filter(|last| last.header.marker && self.queue.len() == 1)?;
+        let last = self.queue.front().map(|(_, last)| last);
+        let last = last.filter(|last| last.header.marker && self.queue.len() == 1)?;
         let newest = self.history.iter().rev().map(|sent| &sent.packet);
         let newest =
             newest.take_while(|sent| sent.header.timestamp == last.header.timestamp).next()?;
@@ -156,8 +157,7 @@ impl MediaSender {
     fn release(&mut self, now: Instant, out: &mut OutputQueues) {
         let time = self.controller.clock().time(now);
         self.apply_decision(time);
-        let mut queued = self.queued;
-        while let Some(grant) = self.pacer.grant(time, self.is_empty(), false, queued) {
+        while let Some(grant) = self.pacer.grant(time, self.is_empty(), false, &self.backlog) {
             let probe = match grant {
                 Grant::Media | Grant::Padding => None,
                 Grant::Probe(id) => Some(id),
@@ -174,7 +174,6 @@ impl MediaSender {
                 transport: TransportContext::default(),
                 message,
             });
-            queued = self.queued;
         }
     }
 }
@@ -216,7 +215,7 @@ impl PacketHandler for MediaSender {
             }
             let now = self.controller.clock().time(message.now);
             if !self.resend.is_empty() {
-                self.pacer.wake(now, self.queued);
+                self.pacer.wake(now, &self.backlog);
             }
             self.apply_decision(now);
         }
@@ -230,10 +229,10 @@ impl PacketHandler for MediaSender {
                 self.apply_decision(now);
                 let halves = Some(&packet).filter(|_| self.pacer.is_probing()).and_then(halves);
                 for packet in halves.map_or(vec![packet], Vec::from) {
-                    self.queued += size(&packet);
-                    self.queue.push_back(packet);
+                    self.backlog.push(now, 1, size(&packet));
+                    self.queue.push_back((now, packet));
                 }
-                self.pacer.wake(now, self.queued);
+                self.pacer.wake(now, &self.backlog);
             }
             _ => out.write.push_back(message),
         }

@@ -26,7 +26,9 @@ mod session;
 mod simulation;
 mod wakes;
 
-pub use media::{Grant, Grouping, NackList, Pacer, ProtectionShare, Reception, ReportTimer};
+pub use media::{
+    Backlog, Grant, Grouping, NackList, Pacer, ProtectionShare, Reception, ReportTimer,
+};
 pub use recording::Recording;
 pub use sampler::Sampler;
 pub use scenario::{CallConfig, Estimate, Fec, Marks, Scenario, Sfu, VideoConfig};

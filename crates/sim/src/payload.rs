@@ -3,11 +3,12 @@
 
 use cc::CustomFeedback;
 use net::Ecn;
+use std::sync::Arc;
 use units::{Bitrate, Bytes, Duration, Time};
 
 /// An RTP packet (RFC 3550 § 5.1) with the header extensions that WebRTC negotiates here:
 /// transport-wide sequence number and abs-send-time (one-byte form, RFC 8285 § 4.2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rtp {
     /// Synchronisation source.
     pub ssrc: u32,
@@ -45,26 +46,33 @@ pub struct Rtp {
 
 /// The packets that a parity packet protects: first, first + step, … (the base and the mask of RFC
 /// 5109 §§ 7.3 and 7.4).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FecGroup {
     /// The sequence number of the first packet, unwrapped.
     pub first: u64,
     /// The distance between consecutive packets, at least 1.
-    pub step: u16,
-    /// The number of packets, at least 1.
-    pub count: u16,
+    pub step: u64,
+    /// The positions of the packets in their frames, at least one; not on the wire (a real receiver
+    /// reads them in the restored packets).
+    pub parts: Arc<[FramePart]>,
 }
 
 impl FecGroup {
+    /// The sequence number of the protected packet with this index.
+    #[must_use]
+    pub fn sequence(&self, index: usize) -> u64 {
+        self.first + index as u64 * self.step
+    }
+
     /// The sequence numbers of the protected packets.
-    pub fn sequences(self) -> impl Iterator<Item = u64> {
-        (0..u64::from(self.count)).map(move |index| self.first + index * u64::from(self.step))
+    pub fn sequences(&self) -> impl Iterator<Item = u64> {
+        (0..self.parts.len()).map(|index| self.sequence(index))
     }
 
     /// The length of the mask, from the first packet to the last.
     #[must_use]
-    pub fn span(self) -> u64 {
-        u64::from(self.count.max(1) - 1) * u64::from(self.step) + 1
+    pub fn span(&self) -> u64 {
+        self.parts.len().saturating_sub(1) as u64 * self.step + 1
     }
 }
 

@@ -89,7 +89,7 @@ impl Session {
     ) {
         match (self, end, payload) {
             (Self::Call(leg), End::Receiver, Payload::Rtp(packet)) => {
-                leg.on_rtp(now, &Rtp { ecn, ..*packet }, out);
+                leg.on_rtp(now, &Rtp { ecn, ..packet.clone() }, out);
             }
             (Self::Call(leg), end, Payload::Rtcp(packet)) => leg.on_rtcp(end, now, packet, out),
             (Self::Tcp(flow), End::Receiver, Payload::Tcp(segment)) => {

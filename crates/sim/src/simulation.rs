@@ -556,7 +556,7 @@ impl Post<'_, '_> {
 impl Outbox for Post<'_, '_> {
     fn rtp(&mut self, now: Time, packet: &Rtp, dscp: Dscp) {
         let size = wire::rtp_size(packet) + wire::UDP_IPV4_OVERHEAD + relay::framing(self.flow);
-        self.send(now, Payload::Rtp(*packet), size, dscp, packet.ecn);
+        self.send(now, Payload::Rtp(packet.clone()), size, dscp, packet.ecn);
     }
 
     fn rtcp(&mut self, now: Time, packet: Rtcp) {

@@ -370,7 +370,7 @@ impl sim::Tap for Sizes {
         let sim::Content::Rtp(rtp) = content else { return };
         let size = sim::wire::rtp_size(rtp);
         assert_eq!(packet.size, size + sim::wire::UDP_IPV4_OVERHEAD);
-        if let (net::HostId(0), Some(_)) = (host, rtp.fec) {
+        if let (net::HostId(0), Some(_)) = (host, &rtp.fec) {
             assert_eq!(rtp.ssrc & 0xf, 4, "parity has its own SSRC");
             self.largest = self.largest.max(size.get());
             self.parity += rtp.payload.get();

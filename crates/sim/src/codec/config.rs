@@ -80,6 +80,9 @@ pub struct ModelParameters {
     /// SCALE_B: the Laplace scale of (B − B_0)/B_0, the relative deviation of a frame's size from
     /// its share of the rate.
     pub size_noise: f64,
+    /// SCALE_B at these rates, ascending; between two of them it changes with the logarithm of the
+    /// rate. Empty, or if `size_noise` is 0: `size_noise` at every rate.
+    pub size_noise_at: Vec<(Bitrate, f64)>,
     /// The correlation of that deviation between consecutive frames, in (−1, 1). RFC 8593 has none.
     pub correlation: f64,
     /// SCALE_t: the Laplace scale of (t − t_0)/t_0, the relative deviation of the interval between
@@ -106,6 +109,7 @@ impl ModelParameters {
     pub fn rfc8593() -> Self {
         Self {
             size_noise: 0.15,
+            size_noise_at: Vec::new(),
             correlation: 0.0,
             interval_noise: 0.15,
             burst_ratio: 13.5 / 4.17,
@@ -137,6 +141,25 @@ impl ModelParameters {
             floor_bits_per_pixel: fit.floor_bits_per_pixel,
             ..Self::without_transients()
         }
+    }
+
+    /// SCALE_B at a rate, relative to [`Self::size_noise`].
+    pub(super) fn relative_noise(&self, rate: Bitrate) -> f64 {
+        if self.size_noise == 0.0 {
+            return 1.0;
+        }
+        let at = &self.size_noise_at;
+        let above = at.partition_point(|&(point, _)| point <= rate);
+        let noise = match (above.checked_sub(1).and_then(|below| at.get(below)), at.get(above)) {
+            (None, None) => return 1.0,
+            (Some(&(_, noise)), None) | (None, Some(&(_, noise))) => noise,
+            (Some(&(low, before)), Some(&(high, after))) => {
+                let log = |rate: Bitrate| libm::log(rate.as_bps_f64());
+                let position = (log(rate) - log(low)) / (log(high) - log(low));
+                before + position * (after - before)
+            }
+        };
+        noise / self.size_noise
     }
 
     fn without_transients() -> Self {

@@ -194,7 +194,9 @@ impl Encoder {
     /// The next frame of the file, or a draw of the noise.
     fn draw(&mut self) -> SizedFrame {
         let Some(sizes) = &self.config.sizes else {
-            return SizedFrame { share: 1.0 + self.noise.draw(&mut self.random), key: false };
+            let relative = self.config.model.relative_noise(self.rate);
+            let noise = relative * self.noise.draw(&mut self.random);
+            return SizedFrame { share: 1.0 + noise, key: false };
         };
         let frame = sizes.frame(self.position);
         self.position = (self.position + 1) % sizes.len();

@@ -242,3 +242,18 @@ fn the_constants_are_those_of_the_committed_fit() {
     }
     assert_eq!(checked, 3 * 7);
 }
+
+#[test]
+fn noise_between_two_rates_is_interpolated() {
+    let kbps = Bitrate::from_kbps;
+    let mut model = ModelParameters::fitted(Codec::Vp8);
+    assert_eq!(model.relative_noise(kbps(100)), 1.0);
+    model.size_noise = 0.2;
+    model.size_noise_at = vec![(kbps(100), 0.4), (kbps(400), 0.2), (kbps(1600), 0.1)];
+    let noises = [50, 100, 200, 400, 1600, 9000].map(|rate| model.relative_noise(kbps(rate)));
+    for (noise, expected) in noises.into_iter().zip([2.0, 2.0, 1.5, 1.0, 0.5, 0.5]) {
+        assert!((noise - expected).abs() < 1e-9, "{noises:?}");
+    }
+    model.size_noise = 0.0;
+    assert_eq!(model.relative_noise(kbps(100)), 1.0);
+}

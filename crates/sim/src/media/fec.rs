@@ -1,10 +1,14 @@
 //! Hybrid FEC and NACK for video (Janczukowicz 2017 § 2.3.3, after Holmer et al. 2013, "Handling
 //! packet loss in WebRTC"). With a short round-trip time retransmission alone is fast enough. Above
-//! that, parity packets are sent with every frame, and retransmission repairs what they cannot.
+//! that, parity packets are sent with the media, and retransmission repairs what they cannot.
 //!
-//! The code is RFC 5109's with one level. A frame of k packets (or each block of 48, the longest
-//! mask, of a larger frame) gets m = round(factor · k) parity packets. Parity packet j is the XOR
-//! of the packets i ≡ j (mod m), and restores one of them if only that one is missing.
+//! The code is RFC 5109's with one level. A block is one frame or several: it ends with the frame
+//! at which its parity costs not much more than wanted, and at the latest after the frames of two
+//! round-trip times (libwebrtc `modules/rtp_rtcp/source/ulpfec_generator.cc`, since 2012
+//! `producer_fec.cc`, and `modules/video_coding/media_opt_util.cc`, VCMNackFecMethod). A block of k
+//! packets gets m = round(factor · k) parity packets, and at least one if the factor is not 0.
+//! Parity packet j is the XOR of the packets i ≡ j (mod m), and restores one of them if only that
+//! one is missing.
 //!
 //! Parity packets are a separate stream with its own SSRC and sequence numbers (RFC 5109 § 14.1;
 //! FlexFEC, RFC 8627, does the same), so that RTCP's loss and NACK concern media only. To RTCP a
@@ -13,17 +17,14 @@
 //! Missing packets are requested at once, without waiting for parity (as in libwebrtc
 //! `modules/video_coding/nack_requester.cc`), unless parity has already restored them.
 //!
-//! Differences from libwebrtc (`modules/video_coding/media_opt_util.cc`, VCMFecMethod and
-//! VCMNackFecMethod):
+//! Differences from libwebrtc:
 //!
 //! | | here | libwebrtc |
 //! |---|---|---|
-//! | factor, relative to the media packets | twice the filtered loss, from a fifth to a half | `kFecRateTable` by loss and bits per frame, from 20 % to 50 % of all packets |
-//! | key frames | twice that, up to a half | twice that or the table's value; also below the minimum round-trip time |
-//! | small frames | no parity if the frame's share rounds to zero | no parity below 400 to 1000 bytes per frame and 200 ms; otherwise parity over up to 6 frames |
-//! | groups | every m-th packet | masks for random or for bursty loss |
-//! | frames over 48 packets | in blocks | the first 48 packets |
-//! | on the wire | a separate stream | in RED (RFC 2198) within the media's stream |
+//! | factor by loss and bits per frame | a closed form | `modules/video_coding/fec_rate_table.h`: of ten of its rows the form differs by 3.6 of 255 on average, and by at most 33 |
+//! | key frames | twice the bits per frame | the bits times the ratio of the packets of key frames and others, at least twice |
+//! | groups | every m-th packet | masks for random loss, which overlap |
+//! | on the wire | a separate stream | in RED (RFC 2198) within the media's stream, which costs a byte per packet |
 
 use super::Show;
 use super::frame_buffer::Counted;
@@ -31,9 +32,9 @@ use super::packetizer::Part;
 use crate::payload::{FecGroup, FramePart, Rtp};
 use crate::wire;
 use std::collections::VecDeque;
-use units::{Bytes, Duration, Time};
+use units::{Bitrate, Bytes, Duration, Time};
 
-/// Below this round-trip time only NACK is used (`kLowRttNackMs`, libwebrtc
+/// Below this round-trip time only key frames are protected (`kLowRttNackMs`, libwebrtc
 /// `modules/video_coding/media_opt_util.h`).
 const LOW_RTT: Duration = Duration::from_millis(20);
 /// The loss is the maximum of the reports in this window (`kMaxFilter` over `kLossPrHistorySize`
@@ -43,39 +44,108 @@ const LOSS_WINDOW: Duration = Duration::from_secs(10);
 /// Reports of fewer packets are combined, because one loss among three packets says little (20:
 /// `kLimitNumPackets`, libwebrtc `goog_cc/send_side_bandwidth_estimation.cc`).
 const MIN_EXPECTED: u64 = 20;
-/// The ratio of parity to loss. Weir's own choice: a group then loses one packet every second time,
-/// and two packets one time in ten.
-const FACTOR_PER_LOSS: f64 = 2.0;
-/// Minimum factor with any loss (`firstPartitionProt`, 20 %:
-/// `modules/video_coding/media_opt_util.cc`).
-const MIN_FACTOR: f64 = 0.2;
-/// Maximum factor (50 %: same file).
-const MAX_FACTOR: f64 = 0.5;
-/// The factor's multiple for a key frame (`_scaleProtKey`: same file).
+/// The unit of losses and shares: 255 is one (`modules/video_coding/media_opt_util.cc`, for all
+/// constants up to [`MAX_BLOCK_FRAMES`]).
+const ONE: f64 = 255.0;
+/// The maximum share of parity in all packets, and the maximum loss considered
+/// (`kPacketLossMax` − 1).
+const MAX_SHARE: f64 = 128.0;
+/// The maximum share that the table contains.
+const MAX_TABLE: f64 = 127.0;
+/// The minimum share with any loss, if a frame has more than one packet on average
+/// (`firstPartitionProt`, 20 %).
+const FIRST_PARTITION: f64 = 51.0;
+/// The packet size with which packets per frame are estimated, bits (`_maxPayloadSize`, 1460
+/// bytes).
+const PAYLOAD_BITS: f64 = 11_680.0;
+/// The picture size at which the effective rate is the rate, pixels (704×576).
+const REFERENCE_PIXELS: f64 = 405_504.0;
+/// The exponent of the picture size in the effective rate (`resolnFac`).
+const PIXELS_EXPONENT: f64 = 0.3;
+/// The width of a row of the table, effective kbit per frame (`ratePar1`).
+const ROW: f64 = 5.0;
+/// The last row of the table (`ratePar2`).
+const LAST_ROW: f64 = 49.0;
+/// The first row: from this loss on, 255ths, this share (`modules/video_coding/fec_rate_table.h`).
+const FIRST_ROW: [(f64, f64); 3] = [(96.0, 51.0), (48.0, 39.0), (33.0, 11.0)];
+/// In row r at the loss l, both as in the table, the share is about 6.5 · √(r · l), and at most 26
+/// · √l. Fitted to ten rows of the table.
+const PER_ROOT: f64 = 6.5;
+/// See [`PER_ROOT`].
+const MAX_PER_ROOT: f64 = 26.0;
+/// The multiple of share and bits per frame for a key frame (`_scaleProtKey`, `boostRateKey`).
 const KEY_BOOST: f64 = 2.0;
-/// From this factor on, a frame whose share rounds to zero gets one parity packet
-/// (`minProtLevelFec`, 85 of 255: same file).
-const AT_LEAST_ONE_FACTOR: f64 = 1.0 / 3.0;
+/// Nothing is protected below this round-trip time if frames are small (`kMaxRttTurnOffFec`).
+const SMALL_FRAME_RTT: Duration = Duration::from_millis(200);
+/// A block has at most this many frames (`kUpperLimitFramesFec`).
+const MAX_BLOCK_FRAMES: f64 = 6.0;
+/// A block ends if its parity, per media packet in 256ths, exceeds the wanted share by less than
+/// this (`kMaxExcessOverhead`, `modules/rtp_rtcp/source/ulpfec_generator.cc`, as the following
+/// three).
+const MAX_EXCESS: u64 = 50;
+/// With a factor above this a block has at least [`MIN_PACKETS`] (`kHighProtectionThreshold`).
+const HIGH_FACTOR: u64 = 80;
+/// See [`HIGH_FACTOR`] (`kMinMediaPackets`).
+const MIN_PACKETS: u64 = 4;
+/// With at least this many packets per frame a block has one packet more
+/// (`kMinMediaPacketsAdaptationThreshold`).
+const PACKETS_PER_FRAME: u64 = 2;
 
 /// The sender's side: determines the protection and holds the parity packets that wait to be sent.
 #[derive(Default)]
 pub(crate) struct FecEncoder {
     loss: LossFilter,
+    block: Block,
     waiting: VecDeque<Parity>,
-    /// The number of parity packets at the end of `waiting` whose block is not yet completely sent.
-    open: usize,
     pub(crate) sent: Counted,
+}
+
+/// What the protection depends on, apart from the loss.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Circumstances {
+    /// The rate of media and its protection, without headers.
+    pub(crate) rate: Bitrate,
+    /// Frames per second.
+    pub(crate) frame_rate: f64,
+    /// Width times height of the picture.
+    pub(crate) pixels: f64,
+    /// The round-trip time of the newest report.
+    pub(crate) rtt: Duration,
+}
+
+/// The media packets since the last parity packet, as far as a mask reaches.
+#[derive(Default)]
+struct Block {
+    /// The sequence number of the first packet.
+    first: u64,
+    packets: Vec<(FramePart, Bytes)>,
+    /// The number of complete frames.
+    frames: u64,
+    has_key: bool,
+    protection: Protection,
+}
+
+/// How much is protected: parity packets per media packet in 256ths, and the frames of a block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Protection {
+    delta: u64,
+    key: u64,
+    frames: u64,
 }
 
 /// A parity packet that waits to be sent: the packets that it protects, and the largest of their
 /// sizes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Parity {
     pub(crate) group: FecGroup,
-    /// The frame, with the index of the first protected packet.
+    /// The first protected packet.
     pub(crate) part: FramePart,
     pub(crate) rtp_timestamp: u64,
     pub(crate) payload: Bytes,
+    /// When the packet was made.
+    pub(crate) made: Time,
+    /// Frames before this one are sent first.
+    before_frame: u64,
 }
 
 impl FecEncoder {
@@ -84,75 +154,140 @@ impl FecEncoder {
         self.loss.add(now, fraction_lost, expected);
     }
 
-    /// A packet of media is sent for the first time.
+    /// A packet of media is sent for the first time. The parity packets that it completes are sent
+    /// before the frame `before_frame`. Returns their number and the sum of their payloads.
     pub(crate) fn on_media(
         &mut self,
         now: Time,
-        sequence: u64,
-        part: &Part,
-        rtt: Option<Duration>,
-    ) {
-        let position = u64::from(part.part.index) % wire::FEC_MASK;
-        if position == 0 {
-            let rest = u64::from(part.part.count - part.part.index).min(wire::FEC_MASK);
-            let factor =
-                factor(self.loss.filtered(now), rtt.unwrap_or(Duration::ZERO), part.part.key);
-            self.begin(sequence, part, rest, parity_packets(factor, rest));
+        (sequence, part): (u64, &Part),
+        before_frame: u64,
+        circumstances: &Circumstances,
+    ) -> (u64, Bytes) {
+        let block = &mut self.block;
+        if block.packets.is_empty() {
+            block.first = sequence;
+            block.protection = Protection::new(self.loss.filtered(now), circumstances);
         }
-        if self.open > 0 {
-            let newest = self.waiting.len() - self.open;
-            let parity = &mut self.waiting[newest + position as usize % self.open];
-            parity.payload = parity.payload.max(wire::FEC_PROTECTED_HEADER + part.payload);
+        block.has_key |= part.part.key;
+        if (block.packets.len() as u64) < wire::FEC_MASK {
+            block.packets.push((part.part, part.payload));
         }
-        if part.part.index + 1 == part.part.count || position + 1 == wire::FEC_MASK {
-            self.open = 0;
+        if part.part.index + 1 < part.part.count {
+            return (0, Bytes::ZERO);
         }
+        block.frames += 1;
+        if !block.is_complete() {
+            return (0, Bytes::ZERO);
+        }
+        let before = self.waiting.len();
+        for mut parity in block.parities(now, part.rtp_timestamp) {
+            parity.before_frame = before_frame;
+            self.waiting.push_back(parity);
+        }
+        block.packets.clear();
+        (block.frames, block.has_key) = (0, false);
+        let made = self.waiting.range(before..);
+        (made.len() as u64, made.map(|parity| parity.payload).sum())
     }
 
-    /// Starts a block of `packets` packets that is protected by `parity` packets.
-    fn begin(&mut self, sequence: u64, part: &Part, packets: u64, parity: u64) {
-        self.open = parity as usize;
-        for offset in 0..parity {
-            let count = (packets - offset).div_ceil(parity);
-            let group =
-                FecGroup { first: sequence + offset, step: narrow(parity), count: narrow(count) };
-            let part = Part {
-                part: FramePart { index: part.part.index + narrow(offset), ..part.part },
-                ..*part
-            };
-            let (rtp_timestamp, payload) = (part.rtp_timestamp, Bytes::ZERO);
-            self.waiting.push_back(Parity { group, part: part.part, rtp_timestamp, payload });
-        }
-    }
-
-    /// Whether no parity packet is ready to be sent.
+    /// Whether no parity packet waits.
     pub(crate) fn is_empty(&self) -> bool {
-        self.waiting.len() == self.open
+        self.waiting.is_empty()
     }
 
-    /// The next parity packet. It follows the last packet of its block.
-    pub(crate) fn pop(&mut self) -> Option<Parity> {
-        if self.is_empty() { None } else { self.waiting.pop_front() }
+    /// The next parity packet, if it is sent before the frame `next_frame`, which is the next one
+    /// of the media; `None` if no media wait.
+    pub(crate) fn pop(&mut self, next_frame: Option<u64>) -> Option<Parity> {
+        let first = self.waiting.front()?;
+        let ready = next_frame.is_none_or(|next| next >= first.before_frame);
+        ready.then(|| self.waiting.pop_front()).flatten()
     }
 }
 
-/// The protection factor: parity packets per media packet.
-fn factor(loss: f64, rtt: Duration, key: bool) -> f64 {
-    if loss <= 0.0 || rtt < LOW_RTT {
-        return 0.0;
+impl Block {
+    fn factor(&self) -> u64 {
+        if self.has_key { self.protection.key } else { self.protection.delta }
     }
-    let delta = (FACTOR_PER_LOSS * loss).clamp(MIN_FACTOR, MAX_FACTOR);
-    if key { (KEY_BOOST * delta).min(MAX_FACTOR) } else { delta }
+
+    /// Whether the block ends with the frame that is its newest.
+    fn is_complete(&self) -> bool {
+        let (factor, packets) = (self.factor(), self.packets.len() as u64);
+        let overhead = (parity_packets(factor, packets) << 8) / packets;
+        let least = if factor > HIGH_FACTOR { MIN_PACKETS } else { 1 };
+        let least = least + u64::from(packets >= PACKETS_PER_FRAME * self.frames);
+        self.frames >= self.protection.frames
+            || (overhead < factor + MAX_EXCESS && packets >= least)
+    }
+
+    fn parities(&self, now: Time, rtp_timestamp: u64) -> impl Iterator<Item = Parity> {
+        let count = parity_packets(self.factor(), self.packets.len() as u64);
+        (0..count).map(move |offset| {
+            let protected = || self.packets[offset as usize..].iter().step_by(count as usize);
+            let parts: Vec<FramePart> = protected().map(|&(part, _)| part).collect();
+            let largest = protected().map(|&(_, payload)| payload).max().unwrap_or_default();
+            Parity {
+                part: parts[0],
+                group: FecGroup { first: self.first + offset, step: count, parts: parts.into() },
+                rtp_timestamp,
+                payload: wire::FEC_PROTECTED_HEADER + largest,
+                made: now,
+                before_frame: 0,
+            }
+        })
+    }
 }
 
-fn parity_packets(factor: f64, packets: u64) -> u64 {
-    let share = (factor * packets as f64).round() as u64;
-    share.max(u64::from(factor >= AT_LEAST_ONE_FACTOR)).min(packets)
+impl Protection {
+    /// The protection against the loss `loss`, 0 to 1.
+    fn new(loss: f64, circumstances: &Circumstances) -> Self {
+        let &Circumstances { rate, frame_rate, pixels, rtt } = circumstances;
+        let frames = (2.0 * frame_rate * rtt.as_secs_f64() + 0.5).floor();
+        let frames = frames.clamp(1.0, MAX_BLOCK_FRAMES) as u64;
+        let kbit = (rate.as_bps_f64() / 1e3 / frame_rate.max(1.0)).floor();
+        let loss = (ONE * loss).floor().min(MAX_SHARE);
+        if loss == 0.0 || (kbit * 125.0 < small_frame(pixels) && rtt < SMALL_FRAME_RTT) {
+            return Self { delta: 0, key: 0, frames };
+        }
+        let effective = (kbit * libm::pow(REFERENCE_PIXELS / pixels, PIXELS_EXPONENT)).floor();
+        let row = ((effective - ROW) / ROW).trunc().clamp(0.0, LAST_ROW);
+        let least = if kbit >= PAYLOAD_BITS / 2e3 { FIRST_PARTITION } else { 0.0 };
+        let delta = table(row, loss).max(least).min(MAX_SHARE);
+        let key_row = (1.0 + ((KEY_BOOST * effective - ROW) / ROW).trunc()).clamp(0.0, LAST_ROW);
+        let key = (KEY_BOOST * delta).min(MAX_SHARE).max(table(key_row, loss)).max(loss);
+        let delta = if rtt < LOW_RTT { 0.0 } else { delta };
+        Self { delta: per_media(delta), key: per_media(key.min(MAX_SHARE)), frames }
+    }
 }
 
-/// Converts a count within a block, which is at most 48.
-fn narrow(count: u64) -> u16 {
-    u16::try_from(count).unwrap_or(u16::MAX)
+/// The share of parity in all packets by row and loss.
+fn table(row: f64, loss: f64) -> f64 {
+    if row == 0.0 {
+        return FIRST_ROW.iter().find(|(from, _)| loss >= *from).map_or(0.0, |&(_, share)| share);
+    }
+    (loss.sqrt() * (PER_ROOT * row.sqrt()).min(MAX_PER_ROOT)).min(MAX_TABLE).floor()
+}
+
+/// Converts a share of all packets to one of the media packets (`ConvertFECRate`).
+fn per_media(share: f64) -> u64 {
+    (0.5 + ONE * share / (ONE - share)).min(ONE) as u64
+}
+
+/// Frames of fewer bytes are small, depending on the size of the picture
+/// (`kMaxBytesPerFrameForFec`, up to 352×288 `…Low`, above 640×480 `…High`:
+/// `modules/video_coding/media_opt_util.h`).
+fn small_frame(pixels: f64) -> f64 {
+    match pixels {
+        ..=101_376.0 => 400.0,
+        ..=307_200.0 => 700.0,
+        _ => 1000.0,
+    }
+}
+
+/// The number of parity packets for a factor in 256ths (libwebrtc
+/// `modules/rtp_rtcp/source/forward_error_correction.cc`, NumFecPackets).
+fn parity_packets(factor: u64, packets: u64) -> u64 {
+    let share = (factor * packets + 128) >> 8;
+    share.max(u64::from(factor > 0)).min(packets)
 }
 
 /// The maximum loss of the recent reports.
@@ -208,14 +343,13 @@ pub(crate) struct FecDecoder {
 struct ReceivedParity {
     at: Time,
     group: FecGroup,
-    part: FramePart,
 }
 
-/// The missing packets of a group.
+/// The missing packets of a group; of one, the index in the group.
 #[derive(Debug, PartialEq, Eq)]
 enum Missing {
     None,
-    One(u64),
+    One(usize),
     More,
 }
 
@@ -239,13 +373,13 @@ impl FecDecoder {
         packet: &Rtp,
         next_frame: u64,
     ) -> Option<(u64, FramePart)> {
-        if let Some(group) = packet.fec {
+        if let Some(group) = &packet.fec {
             self.received.add(packet.payload, wire::rtp_header_size(packet));
             if self.waiting.len() == MAX_WAITING {
                 self.waiting.pop_front();
                 self.discarded += 1;
             }
-            self.waiting.push_back(ReceivedParity { at: now, group, part: packet.frame });
+            self.waiting.push_back(ReceivedParity { at: now, group: group.clone() });
         } else {
             self.mark(packet.retransmission_of.unwrap_or(packet.sequence));
         }
@@ -256,15 +390,16 @@ impl FecDecoder {
     fn restore(&mut self, now: Time, next_frame: u64) -> Option<(u64, FramePart)> {
         let (mut restored, mut index) = (None, 0);
         while let Some(parity) = self.waiting.get(index) {
-            let late = parity.part.frame < next_frame || now.saturating_since(parity.at) > KEEP;
+            let decoded = parity.group.parts.iter().all(|part| part.frame < next_frame);
+            let late = decoded || now.saturating_since(parity.at) > KEEP;
             match self.missing(&parity.group) {
                 Missing::More if !late => {
                     index += 1;
                     continue;
                 }
-                Missing::One(sequence) if !late => {
-                    let index = parity.part.index + narrow(sequence - parity.group.first);
-                    restored = Some((sequence, FramePart { index, ..parity.part }));
+                Missing::One(index) if !late => {
+                    let sequence = parity.group.sequence(index);
+                    restored = Some((sequence, parity.group.parts[index]));
                     self.restored += 1;
                     self.mark(sequence);
                 }
@@ -288,9 +423,10 @@ impl FecDecoder {
     }
 
     fn missing(&self, group: &FecGroup) -> Missing {
-        let mut absent = group
-            .sequences()
-            .filter(|&sequence| self.seen[(sequence % PACKETS) as usize] != sequence);
+        let mut absent = (0..group.parts.len()).filter(|&index| {
+            let sequence = group.sequence(index);
+            self.seen[(sequence % PACKETS) as usize] != sequence
+        });
         match (absent.next(), absent.next()) {
             (None, _) => Missing::None,
             (Some(one), None) => Missing::One(one),
@@ -302,8 +438,6 @@ impl FecDecoder {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const RTT: Option<Duration> = Some(Duration::from_millis(100));
 
     fn part(frame: u64, index: u16, count: u16) -> FramePart {
         let (width, height, captured) = (1280, 720, Time::ZERO);
@@ -330,26 +464,38 @@ mod tests {
         }
     }
 
-    /// Sends a frame of `count` packets at 5 % loss. Returns its parity packets.
-    fn protect(count: u16, key: bool) -> Vec<Parity> {
+    /// What surrounds a call at `kbps` and 30 frames per second in 1280×720.
+    fn at(kbps: u64, rtt_ms: u64) -> Circumstances {
+        let (rate, rtt) = (Bitrate::from_kbps(kbps), Duration::from_millis(rtt_ms));
+        Circumstances { rate, frame_rate: 30.0, pixels: 921_600.0, rtt }
+    }
+
+    /// Sends frames of the given numbers of packets, from packet 100 on. Returns, after each frame,
+    /// the parity packets.
+    fn send(loss: f64, at: Circumstances, frames: &[u16], key: bool) -> Vec<Vec<Parity>> {
         let mut encoder = FecEncoder::default();
-        encoder.on_report(Time::ZERO, 0.05, 100);
-        let mut parities = Vec::new();
-        for index in 0..count {
-            let payload = Bytes::new(1000 + u64::from(index == 1));
-            let part = Part {
-                part: FramePart { key, ..part(7, index, count) },
-                rtp_timestamp: 9,
-                payload,
-            };
-            encoder.on_media(Time::ZERO, 100 + u64::from(index), &part, RTT);
-            parities.extend(std::iter::from_fn(|| encoder.pop()));
-            assert!(
-                index + 1 == count || u64::from(index + 1) >= wire::FEC_MASK || parities.is_empty()
-            );
-        }
-        assert!(encoder.is_empty());
-        parities
+        encoder.on_report(Time::ZERO, loss, 100);
+        let mut sequence = 100;
+        let mut send = |(frame, &count): (usize, &u16)| {
+            for index in 0..count {
+                assert!(encoder.is_empty(), "parity follows the end of a frame");
+                let payload = Bytes::new(1000 + u64::from(index == 1));
+                let part = FramePart { key, ..part(frame as u64, index, count) };
+                let part = Part { part, rtp_timestamp: 9, payload };
+                encoder.on_media(Time::ZERO, (sequence, &part), frame as u64 + 1, &at);
+                sequence += 1;
+            }
+            std::iter::from_fn(|| encoder.pop(None)).collect()
+        };
+        frames.iter().enumerate().map(&mut send).collect()
+    }
+
+    fn sequences(parities: &[Parity]) -> Vec<Vec<u64>> {
+        parities.iter().map(|parity| parity.group.sequences().collect()).collect()
+    }
+
+    fn group(first: u64, step: u64, parts: &[FramePart]) -> FecGroup {
+        FecGroup { first, step, parts: parts.into() }
     }
 
     /// Receives packets in the given order: 0 to 5 are the media packets of one frame, 10 and 11
@@ -357,15 +503,13 @@ mod tests {
     fn receive(order: &[u64]) -> (Vec<u64>, FecDecoder) {
         let (mut decoder, mut restored) = (FecDecoder::new(), Vec::new());
         for &number in order {
+            let of_frame = |index| part(0, index, 6);
             let packet = if number < 10 {
-                packet(number, part(0, narrow(number), 6), None)
+                packet(number, of_frame(u16::try_from(number).unwrap()), None)
             } else {
-                let first = number - 10;
-                packet(
-                    first,
-                    part(0, narrow(first), 6),
-                    Some(FecGroup { first, step: 2, count: 3 }),
-                )
+                let first = u16::try_from(number - 10).unwrap();
+                let parts = [first, first + 2, first + 4].map(of_frame);
+                packet(number, parts[0], Some(group(u64::from(first), 2, &parts)))
             };
             if let Some((sequence, part)) = decoder.on_packet(Time::ZERO, &packet, 0) {
                 assert_eq!(u64::from(part.index), sequence);
@@ -376,23 +520,66 @@ mod tests {
     }
 
     #[test]
-    fn round_trip_time_and_loss_determine_the_factor() {
-        let ms = Duration::from_millis;
-        assert_eq!(factor(0.05, ms(19), true), 0.0);
-        assert_eq!(factor(0.0, ms(200), true), 0.0);
-        assert_eq!(factor(0.01, ms(20), false), 0.2);
-        assert_eq!(factor(0.15, ms(20), false), 0.3);
-        assert_eq!(factor(0.5, ms(20), false), 0.5);
-        assert_eq!(factor(0.01, ms(20), true), 0.4);
-        assert_eq!(factor(0.15, ms(20), true), 0.5);
+    fn round_trip_time_loss_and_rate_determine_the_protection() {
+        let protection = |loss, kbps, rtt| {
+            let Protection { delta, key, frames } = Protection::new(loss, &at(kbps, rtt));
+            (delta, key, frames)
+        };
+        assert_eq!(protection(0.0, 1000, 100), (0, 0, 6));
+        assert_eq!(protection(0.003, 1000, 100), (0, 0, 6), "less than 1 of 255");
+        // A fifth of all packets is a quarter of the media packets: 64 of 256; for a key frame
+        // two fifths, two thirds of the media packets.
+        assert_eq!(protection(0.01, 1000, 100), (64, 170, 6));
+        assert_eq!(protection(0.01, 1000, 19), (0, 170, 1), "key frames only");
+        assert_eq!(protection(0.01, 1000, 45), (64, 170, 3));
+        assert_eq!(protection(0.5, 2500, 45), (253, 255, 3), "as much parity as media");
+        // 150 kbit/s are less than one packet per frame: the first row of the table.
+        assert_eq!(protection(0.10, 150, 300), (0, 37, 6));
+        assert_eq!(protection(0.14, 150, 300).0, 11);
+        assert_eq!(protection(0.20, 150, 300).0, 46);
+        assert_eq!(protection(0.40, 150, 300).0, 64);
+        assert_eq!(protection(0.40, 150, 199), (0, 0, 6), "625 bytes per frame, fewer than 1000");
     }
 
     #[test]
-    fn parity_is_rounded_and_at_least_one_from_a_third_on() {
-        assert_eq!([1, 2, 3, 8].map(|k| parity_packets(0.2, k)), [0, 0, 1, 2]);
-        assert_eq!([1, 2, 3, 8].map(|k| parity_packets(0.4, k)), [1, 1, 1, 3]);
-        assert_eq!([1, 2, 3, 8].map(|k| parity_packets(0.5, k)), [1, 1, 2, 4]);
-        assert_eq!(parity_packets(0.0, 48), 0);
+    fn parity_is_rounded_and_at_least_one() {
+        assert_eq!([1, 2, 3, 10].map(|k| parity_packets(64, k)), [1, 1, 1, 3]);
+        assert_eq!([1, 2, 3, 10].map(|k| parity_packets(253, k)), [1, 2, 3, 10]);
+        assert_eq!(parity_packets(0, 48), 0);
+    }
+
+    #[test]
+    fn a_block_ends_when_its_overhead_is_near_the_wanted_one() {
+        let complete = |parities: &[Vec<Parity>]| -> Vec<usize> {
+            (0..parities.len()).filter(|&frame| !parities[frame].is_empty()).collect()
+        };
+        // A factor of 46 of 256: one for three packets costs 85, which is not 50 more.
+        let small = send(0.2, at(150, 300), &[1; 7], false);
+        assert_eq!(complete(&small), [2, 5]);
+        assert_eq!(sequences(&small[2]), [[100, 101, 102]]);
+        assert_eq!(small[2][0].group.parts.iter().map(|part| part.frame).max(), Some(2));
+        // A factor of 11: five packets, but at most the frames of two round-trip times.
+        assert_eq!(complete(&send(0.14, at(150, 300), &[1; 10], false)), [4, 9]);
+        assert_eq!(complete(&send(0.14, at(150, 230), &[1; 4], false)), [] as [usize; 0]);
+        assert_eq!(complete(&send(0.2, at(1000, 30), &[1; 4], false)), [1, 3], "two frames");
+        // With a factor above 80 at least four packets, and five if frames have two or more.
+        assert_eq!(complete(&send(0.2, at(1000, 100), &[1; 8], false)), [3, 7]);
+        assert_eq!(complete(&send(0.2, at(1000, 100), &[2; 6], false)), [2, 5]);
+        assert!(complete(&send(0.0, at(1000, 100), &[4; 9], false)).is_empty());
+    }
+
+    #[test]
+    fn parity_waits_behind_the_media_that_were_queued_before() {
+        let mut encoder = FecEncoder::default();
+        encoder.on_report(Time::ZERO, 0.05, 100);
+        for index in 0..5 {
+            let part = Part { part: part(7, index, 5), rtp_timestamp: 9, payload: Bytes::new(9) };
+            let (sequence, at) = (100 + u64::from(index), at(1000, 100));
+            let (made, bytes) = encoder.on_media(Time::ZERO, (sequence, &part), 10, &at);
+            assert_eq!((made, bytes.get()), if index == 4 { (1, 21) } else { (0, 0) });
+        }
+        assert!(encoder.pop(Some(8)).is_none() && encoder.pop(Some(9)).is_none());
+        assert!(encoder.pop(Some(10)).is_some() && encoder.is_empty());
     }
 
     #[test]
@@ -407,24 +594,29 @@ mod tests {
     }
 
     #[test]
-    fn parity_follows_its_frame_and_has_the_size_of_the_largest_packet() {
-        let parities = protect(8, false);
-        let groups: Vec<_> =
-            parities.iter().map(|p| p.group.sequences().collect::<Vec<_>>()).collect();
-        assert_eq!(groups, [[100, 102, 104, 106], [101, 103, 105, 107]]);
+    fn parity_has_the_size_of_the_largest_packet_and_every_packet_is_protected_once() {
+        let parities = send(0.05, at(1000, 100), &[8], false).concat();
+        assert_eq!(sequences(&parities), [[100, 102, 104, 106], [101, 103, 105, 107]]);
         assert_eq!(parities.iter().map(|p| p.payload.get()).collect::<Vec<_>>(), [1012, 1013]);
         assert_eq!(parities.iter().map(|p| p.part.index).collect::<Vec<_>>(), [0, 1]);
-        assert_eq!(protect(8, true).len(), 3, "a key frame gets twice the factor");
+        assert_eq!(send(0.05, at(1000, 100), &[8], true).concat().len(), 5, "a key frame");
+        let parities = send(0.05, at(1000, 100), &[100], false).concat();
+        assert_eq!(parities.len(), 12);
+        assert!(parities.iter().all(|p| p.group.span() <= wire::FEC_MASK));
+        let mut protected = sequences(&parities).concat();
+        protected.sort_unstable();
+        assert!(protected.into_iter().eq(100..148), "as far as a mask reaches");
     }
 
     #[test]
-    fn a_large_frame_is_protected_in_blocks_that_fit_a_mask() {
-        let parities = protect(100, false);
-        assert_eq!(parities.len(), 10 + 10 + 1);
-        assert!(parities.iter().all(|p| p.group.span() <= wire::FEC_MASK));
-        let mut protected: Vec<u64> = parities.iter().flat_map(|p| p.group.sequences()).collect();
-        protected.sort_unstable();
-        assert!(protected.into_iter().eq(100..200), "each packet is protected once");
+    fn a_frame_of_which_nothing_arrived_is_restored() {
+        let parts = [part(0, 0, 1), part(1, 0, 1), part(2, 0, 1)];
+        let mut decoder = FecDecoder::new();
+        for (sequence, part) in [(0, parts[0]), (2, parts[2])] {
+            assert_eq!(decoder.on_packet(Time::ZERO, &packet(sequence, part, None), 1), None);
+        }
+        let parity = packet(0, parts[0], Some(group(0, 1, &parts)));
+        assert_eq!(decoder.on_packet(Time::ZERO, &parity, 1), Some((1, parts[1])));
     }
 
     #[test]
@@ -457,18 +649,20 @@ mod tests {
 
     #[test]
     fn parity_for_decoded_or_old_frames_is_discarded() {
-        let group = Some(FecGroup { first: 0, step: 1, count: 3 });
+        let parity = |frame| {
+            let parts = [0, 1, 2].map(|index| part(frame, index, 3));
+            packet(10 * frame, parts[0], Some(group(10 * frame, 1, &parts)))
+        };
         let (mut passed, mut old) = (FecDecoder::new(), FecDecoder::new());
         for decoder in [&mut passed, &mut old] {
-            decoder.on_packet(Time::ZERO, &packet(0, part(0, 0, 3), group), 0);
+            decoder.on_packet(Time::ZERO, &parity(0), 0);
             assert_eq!(decoder.waiting.len(), 1);
         }
         passed.on_packet(Time::ZERO, &packet(3, part(1, 0, 1), None), 1);
         old.on_packet(Time::from_secs(4), &packet(3, part(1, 0, 1), None), 0);
         assert!(passed.waiting.is_empty() && old.waiting.is_empty());
-        for number in 0..1000 {
-            let group = Some(FecGroup { first: 10 * number, step: 1, count: 3 });
-            old.on_packet(Time::ZERO, &packet(number, part(number, 0, 3), group), 0);
+        for frame in 1..1000 {
+            old.on_packet(Time::ZERO, &parity(frame), 0);
         }
         assert_eq!(old.waiting.len(), MAX_WAITING);
     }

@@ -33,7 +33,7 @@ const CAPACITY: u64 = 1024;
 const AUDIO_REPORT_INTERVAL: Duration = Duration::from_secs(5);
 
 /// A forwarded packet.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Kept {
     packet: Rtp,
     arrived: Time,
@@ -96,7 +96,7 @@ impl Forwarder {
         if self.ended.is_some() || packet.padding {
             return;
         }
-        let mut onward = *packet;
+        let mut onward = packet.clone();
         let (counted, dscp) = if packet.ssrc == theirs.audio {
             onward.ssrc = self.sources.audio;
             (&mut self.audio, self.dscp.audio)
@@ -116,7 +116,7 @@ impl Forwarder {
             if entry.as_ref().is_some_and(|kept| kept.packet.sequence >= onward.sequence) {
                 return;
             }
-            *entry = Some(Kept { packet: onward, arrived: now, resent: None });
+            *entry = Some(Kept { packet: onward.clone(), arrived: now, resent: None });
             (&mut self.video, self.dscp.video)
         };
         onward.probe = None;
@@ -156,7 +156,7 @@ impl Forwarder {
             return;
         }
         kept.resent = Some(now);
-        let mut packet = kept.packet;
+        let mut packet = kept.packet.clone();
         number(&mut packet, &mut self.next_transport_sequence);
         self.retransmitted.add(packet.payload, wire::rtp_header_size(&packet));
         out.rtp(now, &packet, self.dscp.video);

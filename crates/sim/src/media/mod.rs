@@ -21,7 +21,7 @@ mod transport_log;
 
 pub(crate) use forwarder::Forwarder;
 pub use nack::NackList;
-pub use pacer::{Grant, Grouping, Pacer};
+pub use pacer::{Backlog, Grant, Grouping, Pacer};
 pub use protection::ProtectionShare;
 pub(crate) use receiver::MediaReceiver;
 pub use reception::Reception;

@@ -6,9 +6,12 @@
 use cc::ProbeCluster;
 use units::{Bitrate, Bytes, Duration, Time};
 
-/// The sender's queue is drained within this time, whatever the pacing rate (2 s: libwebrtc
-/// `modules/pacing/pacing_controller.h`).
+/// The sender's queue is drained within this time, whatever the pacing rate (2 s:
+/// `kMaxExpectedQueueLength`, libwebrtc `modules/pacing/pacing_controller.h`).
 const QUEUE_TIME_LIMIT: Duration = Duration::from_secs(2);
+/// The queue is never drained in a shorter time than this (libwebrtc
+/// `modules/pacing/pacing_controller.cc`, MaybeUpdateMediaRateDueToLongQueue).
+const MIN_TIME_LEFT: Duration = Duration::from_millis(1);
 /// A group of packets is not larger than this, whatever the burst time (libwebrtc
 /// `modules/pacing/pacing_controller.h`, `kMaxBurstSize`).
 const MAX_BURST: Bytes = Bytes::new(63_000);
@@ -26,6 +29,51 @@ pub enum Grouping {
     /// the debt is the burst time long (libwebrtc `modules/pacing/pacing_controller.cc`,
     /// NextSendTime).
     Paid,
+}
+
+/// The packets that wait for the pacer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Backlog {
+    packets: u64,
+    bytes: Bytes,
+    /// The sum of the times at which the packets were queued, ns.
+    queued_at: u128,
+}
+
+impl Backlog {
+    /// `packets` packets with together `bytes` bytes were queued.
+    pub fn push(&mut self, now: Time, packets: u64, bytes: Bytes) {
+        self.packets += packets;
+        self.bytes += bytes;
+        self.queued_at += u128::from(packets) * u128::from(now.as_nanos());
+    }
+
+    /// A packet that was queued at `queued` leaves the queue.
+    pub fn pop(&mut self, queued: Time, bytes: Bytes) {
+        self.packets = self.packets.saturating_sub(1);
+        self.bytes = self.bytes.saturating_sub(bytes);
+        self.queued_at = self.queued_at.saturating_sub(u128::from(queued.as_nanos()));
+    }
+
+    /// The average time for which the packets have waited (libwebrtc
+    /// `modules/pacing/prioritized_packet_queue.cc`, AverageQueueTime).
+    fn average_wait(&self, now: Time) -> Duration {
+        let Some(mean) = self.queued_at.checked_div(u128::from(self.packets)) else {
+            return Duration::ZERO;
+        };
+        now.saturating_since(Time::from_nanos(u64::try_from(mean).unwrap_or(u64::MAX)))
+    }
+
+    /// The rate at which the queue is drained in time: within [`QUEUE_TIME_LIMIT`] less the average
+    /// wait ([`Grouping::Paid`]), or within that limit.
+    fn drain(&self, now: Time, grouping: Grouping) -> Bitrate {
+        let waited = match grouping {
+            Grouping::Grid => Duration::ZERO,
+            Grouping::Paid => self.average_wait(now),
+        };
+        let left = QUEUE_TIME_LIMIT.saturating_sub(waited).max(MIN_TIME_LEFT);
+        self.bytes.per(left).unwrap_or(Bitrate::ZERO)
+    }
 }
 
 /// Decides when the next packet may leave; the sender decides which packet.
@@ -96,8 +144,8 @@ impl Pacer {
         }
     }
 
-    /// Sets the pacing rate from now on; `queued` is the size of the sender's queue.
-    pub fn set_rate(&mut self, now: Time, rate: Bitrate, queued: Bytes) {
+    /// Sets the pacing rate from now on; `queued` is the sender's queue.
+    pub fn set_rate(&mut self, now: Time, rate: Bitrate, queued: &Backlog) {
         if rate != self.rate {
             self.accrue(now);
             self.rate = rate;
@@ -121,7 +169,7 @@ impl Pacer {
     }
 
     /// Media was queued.
-    pub fn wake(&mut self, now: Time, queued: Bytes) {
+    pub fn wake(&mut self, now: Time, queued: &Backlog) {
         if self.next.is_none() {
             self.schedule(now, queued);
         }
@@ -143,7 +191,7 @@ impl Pacer {
         now: Time,
         queue_empty: bool,
         can_pad: bool,
-        queued: Bytes,
+        queued: &Backlog,
     ) -> Option<Grant> {
         if let Some(probe) = &self.probe
             && (!queue_empty || (can_pad && probe.started.is_some()))
@@ -236,9 +284,8 @@ impl Pacer {
     }
 
     /// Sets the time at which the next group may leave.
-    fn schedule(&mut self, now: Time, queued: Bytes) {
-        let drain = queued.per(QUEUE_TIME_LIMIT).unwrap_or(Bitrate::ZERO);
-        self.rate = self.rate.max(drain);
+    fn schedule(&mut self, now: Time, queued: &Backlog) {
+        self.rate = self.rate.max(queued.drain(now, self.grouping));
         let burst = self.burst();
         let burst_budget = product(self.rate, burst);
         self.next = (burst_budget > 0).then(|| {
@@ -295,14 +342,21 @@ fn time_to_pay(debt: i128, rate: Bitrate) -> Duration {
 mod tests {
     use super::*;
 
-    fn drain(pacer: &mut Pacer, from: Time, packets: usize, size: Bytes) -> Vec<Time> {
-        let mut queued = size * packets as u64;
-        pacer.wake(from, queued);
+    fn backlog(at: Time, packets: u64, size: Bytes) -> Backlog {
+        let mut backlog = Backlog::default();
+        backlog.push(at, packets, size * packets);
+        backlog
+    }
+
+    fn drain(pacer: &mut Pacer, from: Time, packets: u64, size: Bytes) -> Vec<Time> {
+        let (mut queued, mut left) = (backlog(from, packets, size), packets);
+        pacer.wake(from, &queued);
         let mut times = Vec::new();
-        while let Some(now) = pacer.next_wake(queued == Bytes::ZERO, false) {
-            while pacer.grant(now, queued == Bytes::ZERO, false, queued).is_some() {
+        while let Some(now) = pacer.next_wake(left == 0, false) {
+            while pacer.grant(now, left == 0, false, &queued).is_some() {
                 pacer.sent(now, size);
-                queued -= size;
+                queued.pop(from, size);
+                left -= 1;
                 times.push(now);
             }
         }
@@ -310,9 +364,33 @@ mod tests {
     }
 
     #[test]
+    fn the_queue_is_drained_by_the_average_wait() {
+        let (size, second) = (Bytes::new(1_000), Time::from_secs(1));
+        let mut queued = backlog(Time::ZERO, 10, size);
+        queued.push(second, 10, size * 10);
+        let drain = |queued: &Backlog, now, grouping| queued.drain(now, grouping).as_bps();
+        // 20 kB: half of the packets have waited for 1 s, so that 1.5 s are left.
+        assert_eq!(drain(&queued, second, Grouping::Paid), 160_000 * 2 / 3);
+        assert_eq!(drain(&queued, second, Grouping::Grid), 80_000);
+        assert_eq!(drain(&queued, Time::from_secs(9), Grouping::Paid), 160_000_000);
+        (0..10).for_each(|_| queued.pop(Time::ZERO, size));
+        assert_eq!(drain(&queued, second, Grouping::Paid), 40_000);
+        (0..10).for_each(|_| queued.pop(second, size));
+        assert_eq!((drain(&queued, second, Grouping::Paid), queued), (0, Backlog::default()));
+    }
+
+    #[test]
+    fn a_long_queue_leaves_faster_than_the_pacing_rate() {
+        let mut pacer = Pacer::new(Grouping::Paid, Duration::from_millis(40));
+        pacer.set_rate(Time::ZERO, Bitrate::from_kbps(8), &Backlog::default());
+        let times = drain(&mut pacer, Time::ZERO, 100, Bytes::new(1_000));
+        assert!(times[99] < Time::from_millis(2_100), "{}", times[99]);
+    }
+
+    #[test]
     fn the_long_run_rate_is_exact() {
         let mut pacer = Pacer::new(Grouping::Grid, Duration::from_millis(5));
-        pacer.set_rate(Time::ZERO, Bitrate::from_kbps(1000), Bytes::ZERO);
+        pacer.set_rate(Time::ZERO, Bitrate::from_kbps(1000), &Backlog::default());
         let times = drain(&mut pacer, Time::from_secs(1), 101, Bytes::new(1250));
         assert_eq!(times.len(), 101);
         let span = times[100].saturating_since(times[0]);
@@ -325,7 +403,7 @@ mod tests {
     #[test]
     fn groups_leave_on_the_burst_grid() {
         let mut pacer = Pacer::new(Grouping::Grid, Duration::from_millis(5));
-        pacer.set_rate(Time::ZERO, Bitrate::from_mbps(4), Bytes::ZERO);
+        pacer.set_rate(Time::ZERO, Bitrate::from_mbps(4), &Backlog::default());
         let times = drain(&mut pacer, Time::from_secs(1), 20, Bytes::new(1250));
         // 5 ms at 4 Mbit/s are 2500 B: two packets per group.
         let groups: std::collections::BTreeSet<_> = times.iter().collect();
@@ -336,14 +414,14 @@ mod tests {
     #[test]
     fn a_group_leaves_when_the_group_before_is_paid() {
         let mut pacer = Pacer::new(Grouping::Paid, Duration::from_millis(40));
-        pacer.set_rate(Time::ZERO, Bitrate::from_kbps(48), Bytes::ZERO);
+        pacer.set_rate(Time::ZERO, Bitrate::from_kbps(48), &Backlog::default());
         let times = drain(&mut pacer, Time::ZERO, 6, Bytes::new(210));
         // 40 ms at 48 kbit/s are 240 B: a second packet leaves with the first; both take 70 ms.
         let expected = [0, 0, 70, 70, 140, 140].map(Time::from_millis);
         assert_eq!(times, expected);
         // A packet longer than the burst leaves alone.
         let mut pacer = Pacer::new(Grouping::Paid, Duration::from_millis(40));
-        pacer.set_rate(Time::ZERO, Bitrate::from_kbps(48), Bytes::ZERO);
+        pacer.set_rate(Time::ZERO, Bitrate::from_kbps(48), &Backlog::default());
         let times = drain(&mut pacer, Time::ZERO, 3, Bytes::new(300));
         assert_eq!(times, [0, 50, 100].map(Time::from_millis));
     }
@@ -352,29 +430,29 @@ mod tests {
     fn a_debt_is_at_most_half_a_second_and_follows_the_rate() {
         let mut pacer = Pacer::new(Grouping::Paid, Duration::from_millis(40));
         let now = Time::from_secs(1);
-        pacer.set_rate(now, Bitrate::from_kbps(80), Bytes::ZERO);
+        pacer.set_rate(now, Bitrate::from_kbps(80), &Backlog::default());
         pacer.charge(now, Bytes::new(50_000));
-        let size = Bytes::new(1000);
-        assert_eq!(pacer.grant(now, false, false, size), None);
+        let queued = backlog(now, 1, Bytes::new(1000));
+        assert_eq!(pacer.grant(now, false, false, &queued), None);
         assert_eq!(pacer.next_wake(false, false), Some(Time::from_millis(1_500)));
-        pacer.set_rate(now, Bitrate::from_kbps(800), size);
+        pacer.set_rate(now, Bitrate::from_kbps(800), &queued);
         assert_eq!(pacer.next_wake(false, false), Some(Time::from_millis(1_050)));
     }
 
     #[test]
     fn a_rate_of_zero_sends_nothing_and_resumes() {
         let mut pacer = Pacer::new(Grouping::Grid, Duration::from_millis(5));
-        let queued = Bytes::ZERO;
-        pacer.wake(Time::ZERO, queued);
+        let queued = Backlog::default();
+        pacer.wake(Time::ZERO, &queued);
         assert_eq!(pacer.next_wake(false, false), None);
-        pacer.set_rate(Time::from_secs(1), Bitrate::from_kbps(100), queued);
+        pacer.set_rate(Time::from_secs(1), Bitrate::from_kbps(100), &queued);
         assert!(pacer.next_wake(false, false).is_some());
     }
 
     #[test]
     fn a_group_is_limited_at_high_rates() {
         let mut pacer = Pacer::new(Grouping::Grid, Duration::from_millis(40));
-        pacer.set_rate(Time::ZERO, Bitrate::from_mbps(50), Bytes::ZERO);
+        pacer.set_rate(Time::ZERO, Bitrate::from_mbps(50), &Backlog::default());
         let times = drain(&mut pacer, Time::from_secs(1), 500, Bytes::new(1250));
         let first = times.iter().filter(|at| **at == times[0]).count();
         assert_eq!(first, 51, "63 kB, not the 250 kB of 40 ms");
@@ -385,7 +463,7 @@ mod tests {
     #[test]
     fn padding_fills_what_media_leave_of_its_rate() {
         let mut pacer = Pacer::new(Grouping::Grid, Duration::from_millis(5));
-        pacer.set_rate(Time::ZERO, Bitrate::from_mbps(4), Bytes::ZERO);
+        pacer.set_rate(Time::ZERO, Bitrate::from_mbps(4), &Backlog::default());
         assert_eq!(pacer.next_wake(true, true), None, "without a padding rate there is none");
         pacer.set_padding_rate(Time::ZERO, Bitrate::from_mbps(1));
         assert_eq!(pacer.next_wake(true, false), None, "there is nothing to pad with");
@@ -395,13 +473,14 @@ mod tests {
         for media in (0..40).map(|index| Time::from_millis(25 * index)) {
             while let Some(next) = pacer.next_wake(true, true).filter(|next| *next < media) {
                 now = now.max(next);
-                assert_eq!(pacer.grant(now, true, true, Bytes::ZERO), Some(Grant::Padding));
+                assert_eq!(pacer.grant(now, true, true, &Backlog::default()), Some(Grant::Padding));
                 pacer.sent(now, size);
                 padding += 1;
             }
-            pacer.wake(media, size);
+            let queued = backlog(media, 1, size);
+            pacer.wake(media, &queued);
             now = pacer.next_wake(false, true).unwrap();
-            assert_eq!(pacer.grant(now, false, true, size), Some(Grant::Media));
+            assert_eq!(pacer.grant(now, false, true, &queued), Some(Grant::Media));
             pacer.sent(now, size);
         }
         assert!(now < end && (58..=62).contains(&padding), "{padding} packets");
@@ -412,14 +491,15 @@ mod tests {
     #[test]
     fn a_probe_leaves_at_its_own_rate() {
         let mut pacer = Pacer::new(Grouping::Grid, Duration::from_millis(5));
-        pacer.set_rate(Time::ZERO, Bitrate::from_kbps(100), Bytes::ZERO);
+        pacer.set_rate(Time::ZERO, Bitrate::from_kbps(100), &Backlog::default());
         let rate = Bitrate::from_mbps(2);
         pacer.start_probe(
             Time::ZERO,
             ProbeCluster { id: 1, rate, min_duration: Duration::from_millis(15), min_packets: 5 },
         );
         let (mut now, mut sent) = (Time::ZERO, 0);
-        while let Some(Grant::Probe(1)) = pacer.grant(now, false, false, Bytes::new(5000)) {
+        let queued = backlog(now, 5, Bytes::new(1000));
+        while let Some(Grant::Probe(1)) = pacer.grant(now, false, false, &queued) {
             pacer.sent(now, Bytes::new(1000));
             sent += 1;
             now = pacer.next_wake(false, false).unwrap();

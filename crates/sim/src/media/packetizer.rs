@@ -35,8 +35,9 @@ struct QueuedFrame {
 }
 
 impl Packetizer {
-    /// Queues a frame captured at `now`; `header` is the size of the RTP header.
-    pub(crate) fn push(&mut self, now: Time, frame: Frame, header: Bytes) {
+    /// Queues a frame captured at `now`; `header` is the size of the RTP header. Returns the number
+    /// of its packets.
+    pub(crate) fn push(&mut self, now: Time, frame: Frame, header: Bytes) -> u16 {
         let room = (MAX_PACKET - header).get();
         let count = u16::try_from(frame.size.get().div_ceil(room).max(1)).unwrap_or(u16::MAX);
         self.bytes += frame.size;
@@ -48,6 +49,17 @@ impl Packetizer {
             taken: 0,
         });
         self.next_frame += 1;
+        count
+    }
+
+    /// The number of the frame whose packets are next, if one waits.
+    pub(crate) fn front(&self) -> Option<u64> {
+        self.frames.front().map(|queued| queued.number)
+    }
+
+    /// The number of the next frame to be queued.
+    pub(crate) fn next_frame(&self) -> u64 {
+        self.next_frame
     }
 
     /// The queued payload bytes.

@@ -3,11 +3,11 @@
 
 use super::allocation::Allocation;
 use super::circuit_breaker::{Breaker, CircuitBreaker, SentMedia};
-use super::fec::{FecEncoder, Parity};
+use super::fec::{Circumstances, FecEncoder, Parity};
 use super::frame_buffer::Counted;
 use super::history::History;
 use super::media_timeout::MediaTimeout;
-use super::pacer::{Grant, Grouping, Pacer};
+use super::pacer::{Backlog, Grant, Grouping, Pacer};
 use super::packetizer::{MAX_PACKET, Packetizer, Part};
 use super::protection::ProtectionShare;
 use super::report_timer::ReportTimer;
@@ -60,8 +60,11 @@ struct VideoSender {
     start: Time,
     encoder: Encoder,
     controller: Box<dyn cc::Sender>,
+    grouping: Grouping,
     pacer: Pacer,
     packetizer: Packetizer,
+    /// The packets of the packetizer and of parity that wait.
+    backlog: Backlog,
     resend: VecDeque<u64>,
     history: History,
     log: TransportLog,
@@ -280,8 +283,10 @@ impl VideoSender {
                 target,
             ),
             controller,
+            grouping,
             pacer: Pacer::new(grouping, burst),
             packetizer: Packetizer::default(),
+            backlog: Backlog::default(),
             resend: VecDeque::new(),
             history: History::default(),
             log,
@@ -312,7 +317,7 @@ impl VideoSender {
         let payload = self.allocation.video_payload(decision.target_rate);
         let target = payload.scale(1.0 - self.protection.share());
         self.encoder.set_rates(now, target, self.controller.frame_reduction());
-        self.pacer.set_rate(now, decision.pacing_rate, self.packetizer.bytes());
+        self.pacer.set_rate(now, decision.pacing_rate, &self.backlog);
         self.pacer.set_padding_rate(now, self.controller.padding_rate());
         if let Some(cluster) = decision.probe {
             self.pacer.start_probe(now, cluster);
@@ -353,7 +358,7 @@ impl VideoSender {
         }
         self.resend.extend(&packet.nack);
         if !packet.nack.is_empty() {
-            self.pacer.wake(now, self.packetizer.bytes());
+            self.pacer.wake(now, &self.backlog);
         }
         if packet.pli {
             self.encoder.request_key_frame();
@@ -408,7 +413,7 @@ impl VideoSender {
         let mut sent = false;
         while self.window_is_open()
             && let Some(grant) =
-                self.pacer.grant(now, self.queue_empty(), self.can_pad(), self.packetizer.bytes())
+                self.pacer.grant(now, self.queue_empty(), self.can_pad(), &self.backlog)
         {
             sent |= self.send(now, grant, out);
         }
@@ -446,6 +451,34 @@ impl VideoSender {
         self.history.newest().is_some()
     }
 
+    /// Adds a packet of media that is sent now to its block of parity. Parity waits behind the
+    /// media that were queued before it was made: since 2020 when the last packet of its block
+    /// leaves (libwebrtc `modules/pacing/pacing_controller.cc`, FetchFec), before that when that
+    /// packet was queued (`modules/rtp_rtcp/source/rtp_sender_video.cc`).
+    fn protect(&mut self, now: Time, part: &Part) {
+        let Some(fec) = &mut self.fec else { return };
+        let before_frame = match self.grouping {
+            Grouping::Grid => part.part.frame + 1,
+            Grouping::Paid => self.packetizer.next_frame(),
+        };
+        let (width, height) = self.encoder.resolution();
+        let circumstances = Circumstances {
+            rate: self.allocation.video_payload(self.controller.decision().target_rate),
+            frame_rate: self.encoder.frame_rate(),
+            pixels: f64::from(width) * f64::from(height),
+            rtt: self.reported.rtt.unwrap_or(Duration::ZERO),
+        };
+        let media = (self.media.packets, part);
+        let (packets, bytes) = fec.on_media(now, media, before_frame, &circumstances);
+        self.enqueue(now, packets, bytes);
+    }
+
+    /// Counts packets that wait for the pacer with the headers below RTP, but without those of RTP
+    /// (libwebrtc `modules/pacing/pacing_controller.cc`, QueueSizeData).
+    fn enqueue(&mut self, now: Time, packets: u64, payload: Bytes) {
+        self.backlog.push(now, packets, payload + self.below_rtp * packets);
+    }
+
     /// Captures a frame. A sender report that is due soon is sent before the packets of a key
     /// frame, so that it does not wait behind them (libwebrtc
     /// `modules/rtp_rtcp/source/rtp_rtcp_impl2.cc`, OnSendingRtpFrame).
@@ -459,11 +492,12 @@ impl VideoSender {
         // Parity packets are longer than the packets that they protect, and must also fit.
         let spare = if self.fec.is_some() { wire::FEC_OVERHEAD } else { Bytes::ZERO };
         let before = self.packetizer.bytes();
-        self.packetizer.push(now, frame, wire::VIDEO_HEADER + spare);
+        let packets = self.packetizer.push(now, frame, wire::VIDEO_HEADER + spare);
         let queued = self.packetizer.bytes();
         let frame = MediaFrame { size: queued.saturating_sub(before), queued };
+        self.enqueue(now, u64::from(packets), frame.size);
         self.controller.on_frame(now, &frame);
-        self.pacer.wake(now, self.packetizer.bytes());
+        self.pacer.wake(now, &self.backlog);
     }
 
     fn send_report(&mut self, now: Time, out: &mut impl Outbox) {
@@ -485,8 +519,8 @@ impl VideoSender {
         Rtcp { ssrc, sender_report: Some(report), dlrr, media_ssrc: ssrc, ..Rtcp::default() }
     }
 
-    /// Sends the packet that the pacer granted: a retransmission if there is one, else parity, else
-    /// media, else padding. Returns false if there was nothing to send.
+    /// Sends the packet that the pacer granted: a retransmission if there is one, else parity whose
+    /// turn it is, else media, else padding. Returns false if there was nothing to send.
     fn send(&mut self, now: Time, grant: Grant, out: &mut impl Outbox) -> bool {
         let probe = match grant {
             Grant::Media | Grant::Padding => None,
@@ -499,15 +533,16 @@ impl VideoSender {
                 return true;
             }
         }
-        if let Some(parity) = self.fec.as_mut().and_then(FecEncoder::pop) {
+        let next_frame = self.packetizer.front();
+        if let Some(parity) = self.fec.as_mut().and_then(|fec| fec.pop(next_frame)) {
+            self.backlog.pop(parity.made, parity.payload + self.below_rtp);
             self.send_parity(now, parity, probe, out);
             return true;
         }
         if let Some(part) = self.packetizer.pop() {
+            self.backlog.pop(part.part.captured, part.payload + self.below_rtp);
             self.history.insert(self.media.packets, part);
-            if let Some(fec) = &mut self.fec {
-                fec.on_media(now, self.media.packets, &part, self.reported.rtt);
-            }
+            self.protect(now, &part);
             self.send_packet(now, part, None, probe, false, out);
             return true;
         }

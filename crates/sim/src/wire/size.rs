@@ -22,7 +22,7 @@ pub const FEC_MASK: u64 = 48;
 
 /// The size of the FEC header and level header of a parity packet.
 #[must_use]
-pub fn fec_header_size(group: FecGroup) -> Bytes {
+pub fn fec_header_size(group: &FecGroup) -> Bytes {
     let mask = if group.span() > FEC_SHORT_MASK { FEC_MASK } else { FEC_SHORT_MASK };
     Bytes::new(FEC_HEADER + mask / 8)
 }
@@ -33,7 +33,7 @@ pub fn fec_header_size(group: FecGroup) -> Bytes {
 pub fn rtp_header_size(packet: &Rtp) -> Bytes {
     let extensions = if packet.transport_sequence.is_some() { EXTENSIONS } else { 0 };
     let rtx = if packet.retransmission_of.is_some() { RTX } else { 0 };
-    let fec = packet.fec.map_or(Bytes::ZERO, fec_header_size);
+    let fec = packet.fec.as_ref().map_or(Bytes::ZERO, fec_header_size);
     Bytes::new(RTP_HEADER + extensions + rtx) + fec
 }
 

@@ -66,7 +66,7 @@ pub fn encode_rtp(packet: &Rtp) -> Result<BytesMut, PacketError> {
     if let Some(original) = packet.retransmission_of {
         payload.extend_from_slice(&low16(original).to_be_bytes());
     }
-    if let Some(group) = packet.fec {
+    if let Some(group) = &packet.fec {
         fec_header(group, packet.payload.get(), &mut payload);
     }
     let length = usize::try_from(packet.payload.get()).unwrap_or(usize::MAX).min(65_000);
@@ -79,7 +79,7 @@ pub fn encode_rtp(packet: &Rtp) -> Result<BytesMut, PacketError> {
 /// Appends the FEC header and the level header of a parity packet (RFC 5109 §§ 7.3 and 7.4). The
 /// base sequence number, the protection length and the mask are those of the protected packets. The
 /// recovery fields are zero, like the payload.
-fn fec_header(group: FecGroup, protected: u64, out: &mut BytesMut) {
+fn fec_header(group: &FecGroup, protected: u64, out: &mut BytesMut) {
     let size = usize::try_from(sim::wire::fec_header_size(group).get()).unwrap_or(usize::MAX);
     let long = size > SHORT_FEC_HEADER;
     let mut header = [0; 18];
