@@ -212,7 +212,7 @@ fn an_optimiser_finds_the_top_of_a_hill() {
 
 #[test]
 fn a_dataset_continues_with_the_files_that_are_missing() {
-    let folder = folder(1_001, "100ms", "1.0 / (rate - 1500.0)");
+    let folder = folder(1_001, "1s", "1.0 / (rate - 1500.0)");
     let sweep = ["sweep", "s.toml", "--dataset", "runs"];
     let part = |number: usize| folder.path().join(format!("runs/part-{number:07}.parquet"));
     // The objective is infinite in the middle: the run is marked, and the others are written.
