@@ -71,6 +71,16 @@ impl Files {
         Ok(text)
     }
 
+    /// The names and texts of the files that were read from the disk.
+    pub(crate) fn on_disk(&self) -> Vec<(String, Arc<str>)> {
+        match &self.source {
+            Source::Disk(_) => {
+                self.cache().iter().map(|(name, text)| (name.clone(), Arc::clone(text))).collect()
+            }
+            Source::Embedded(_) => Vec::new(),
+        }
+    }
+
     /// The path of the file of this name, whether or not the file exists: relative to the
     /// experiment, or to the working directory if the experiment is embedded.
     pub(crate) fn path(&self, name: &str) -> PathBuf {

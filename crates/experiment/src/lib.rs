@@ -72,6 +72,7 @@ pub use grid::Axis;
 use grid::Point;
 use sim::Scenario;
 use std::path::Path;
+use std::sync::Arc;
 use units::Seed;
 
 /// The maximum number of runs per cell.
@@ -396,6 +397,13 @@ impl Experiment {
             axis.edit_items("points", |point| point.retain(|key| key != printed::KEY));
         });
         document::write(&document)
+    }
+
+    /// The files that the experiment names, such as traces: their paths relative to the experiment,
+    /// and their texts. None if the experiment is built in.
+    #[must_use]
+    pub fn files(&self) -> Vec<(String, Arc<str>)> {
+        self.files.on_disk()
     }
 
     /// Whether both experiments have the same simulations: the same cells with the same networks,

@@ -13,8 +13,8 @@ use std::io::{self, Write};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use store::export::{
-    CsvTable, ExportError, Layout, MetricRow, MetricTable, ParquetTable, parameters, to_file,
-    write_csv, write_parquet,
+    CsvTable, ExportError, Frame, FrameColumn, Layout, MetricRow, MetricTable, ParquetTable,
+    parameters, to_file, write_csv, write_parquet,
 };
 use store::{RunMeta, StoredRun};
 use tempfile::tempdir;
@@ -248,6 +248,29 @@ fn the_parquet_of_metrics_has_their_units_and_nulls() {
     };
     assert_eq!(last(&rows[0]), [Field::Double(1e6), Field::Double(0.05)]);
     assert_eq!(last(&rows[1]), [Field::Double(2e6), Field::Null]);
+}
+
+#[test]
+fn a_frame_reads_back_with_its_nulls() {
+    let text = |text: &str| Some(text.to_owned());
+    let columns = [
+        ("run", FrameColumn::Integer(vec![-1, 7])),
+        ("seed", FrameColumn::Unsigned(vec![1, u64::MAX])),
+        ("rate", FrameColumn::Real(vec![f64::NAN, 0.1])),
+        ("error", FrameColumn::Text(vec![text("refused"), None])),
+    ];
+    let columns = columns.map(|(name, values)| (name.to_owned(), values)).into();
+    let mut out = Vec::new();
+    Frame { columns }.write_parquet(&mut out).unwrap();
+    let reader = SerializedFileReader::new(bytes::Bytes::from(out)).unwrap();
+    let fields = |row: parquet::record::Row| -> Vec<Field> {
+        row.get_column_iter().map(|(_, field)| field.clone()).collect()
+    };
+    let rows: Vec<_> = reader.get_row_iter(None).unwrap().map(|row| fields(row.unwrap())).collect();
+    let refused = Field::Str("refused".to_owned());
+    assert_eq!(rows[0], [Field::Long(-1), Field::ULong(1), Field::Null, refused]);
+    let seven = [Field::Long(7), Field::ULong(u64::MAX), Field::Double(0.1), Field::Null];
+    assert_eq!(rows[1], seven);
 }
 
 #[test]

@@ -36,7 +36,7 @@ pub(crate) use real_time::{Emulate, Fit, Import, Measure, RealTimeArgs, Replay};
 pub(crate) use serve::Serve;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-pub(crate) use sweep::{Optimise, Sweep, Sweeping};
+pub(crate) use sweep::{On, Optimise, Sweep, SweepTask, Sweeping};
 #[cfg(feature = "testbed")]
 pub(crate) use upload::{Upload, UploadClient, UploadServer, UploadSide};
 
@@ -73,6 +73,9 @@ pub(crate) enum Command {
     Report(Report),
     /// Run a sweep: an objective over a space of parameters
     Sweep(Sweep),
+    /// Run part of a sweep, as a task on a cluster
+    #[command(hide = true)]
+    SweepTask(SweepTask),
     /// Search the best point of a sweep
     Optimise(Optimise),
     /// Compare stored runs of browsers with the simulator

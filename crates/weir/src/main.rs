@@ -35,6 +35,7 @@ fn main() -> ExitCode {
         Command::Advise(args) => commands::advise::run(&args),
         Command::Report(args) => commands::report::run(&args),
         Command::Sweep(args) => commands::sweep::run(&args),
+        Command::SweepTask(args) => commands::sweep::task(&args),
         Command::Optimise(args) => commands::sweep::optimise(&args),
         Command::Compare(args) => commands::compare::run(&args),
         Command::Export(args) => commands::export::run(&args),

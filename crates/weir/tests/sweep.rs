@@ -186,8 +186,136 @@ fn an_optimiser_finds_the_top_of_a_hill() {
     let closest = rates.iter().map(|rate| (rate - 1700.0).abs()).fold(f64::INFINITY, f64::min);
     assert!(closest <= 50.0, "{closest} kbit/s from the top");
     assert_eq!(text, run(), "the same on every run");
+    let stored = |runs: &str| {
+        in_folder(
+            folder.path(),
+            &["optimise", "s.toml", "--runs", runs, "--json", "--store", "o.sqlite"],
+        )
+        .assert()
+        .success()
+    };
+    stored("20");
+    // The first points do not depend on the number of runs: those of a stopped search are reused.
+    stored("40").stdout(text).stderr(contains("20 runs were already in the store"));
+    stored("40").stderr(contains("40 runs were already in the store"));
+    let path = folder.path().join("o.sqlite");
+    Connection::open(path).unwrap().execute("UPDATE sweep SET model = 'another'", []).unwrap();
+    in_folder(folder.path(), &["optimise", "s.toml", "--runs", "20", "--store", "o.sqlite"])
+        .assert()
+        .code(2)
+        .stderr(contains("from another version of the model"));
     in_folder(folder.path(), &["optimise", "carlucci-2017/fig5", "--runs", "2"])
         .assert()
         .code(2)
         .stderr(contains("--runs: 2 runs are not one point; a point takes 3 runs"));
+}
+
+#[test]
+fn a_dataset_continues_with_the_files_that_are_missing() {
+    let folder = folder(1_001, "1s", "1.0 / (rate - 1500.0)");
+    let sweep = ["sweep", "s.toml", "--dataset", "runs"];
+    let part = |number: usize| folder.path().join(format!("runs/part-{number:07}.parquet"));
+    // The objective is infinite in the middle: the run is marked, and the others are written.
+    let message = "scenario.one.objective: it is infinite at rate=1500kbit/s, seed 1";
+    in_folder(folder.path(), &sweep)
+        .assert()
+        .code(1)
+        .stdout(contains("s.toml: 1001 runs in 2 files in runs"))
+        .stderr(contains(message));
+    let before = [0, 1].map(|number| std::fs::read(part(number)).unwrap());
+    std::fs::remove_file(part(1)).unwrap();
+    in_folder(folder.path(), &sweep)
+        .assert()
+        .success()
+        .stderr(contains("1000 runs were already in the folder"));
+    assert!(before == [0, 1].map(|number| std::fs::read(part(number)).unwrap()));
+    in_folder(folder.path(), &["sweep", "s.toml", "--dataset", "runs", "--points", "9"])
+        .assert()
+        .code(2)
+        .stderr(contains("runs: it has another sweep, or other points").and(contains("--dataset")));
+    in_folder(folder.path(), &["sweep", "s.toml", "--dataset", "."])
+        .assert()
+        .code(2)
+        .stderr(contains("the folder is not empty and not a dataset"));
+    let about = folder.path().join("runs/_weir.json");
+    let text = std::fs::read_to_string(&about).unwrap();
+    let model = text.lines().find(|line| line.contains("\"model\"")).unwrap();
+    std::fs::write(&about, text.replace(model, "\"model\": \"another\",")).unwrap();
+    in_folder(folder.path(), &sweep)
+        .assert()
+        .code(2)
+        .stderr(contains("runs: its runs are from another version of the model"));
+}
+
+/// Python's module `ray`, reduced to what the driver calls, without a cluster.
+const NO_CLUSTER: &str = r#"
+__version__ = "0"
+def init(address, **_):
+    if address != "auto":
+        raise ConnectionError("nobody at " + address)
+def cluster_resources():
+    return {"CPU": 2.0}
+def put(value):
+    return value
+get = put
+def remote(**_):
+    class Remote:
+        def __init__(self, task):
+            self.task = task
+        def remote(self, *arguments):
+            return self.task(*arguments)
+    return Remote
+def wait(waiting, num_returns):
+    return waiting[-1:], waiting[:-1]
+"#;
+
+#[test]
+fn tasks_give_the_same_bytes_as_this_process() {
+    let folder = folder(7, "1s", "sent");
+    std::fs::write(folder.path().join("ray.py"), NO_CLUSTER).unwrap();
+    let ray = |arguments: &[&str]| {
+        let on = ["sweep", "s.toml", "--on"];
+        let mut command = in_folder(folder.path(), &[&on[..], arguments].concat());
+        command.env("PYTHONPATH", folder.path()).env_remove("WEIR_PYTHON");
+        command.assert()
+    };
+    in_folder(folder.path(), &["sweep", "s.toml", "--csv", "a.csv"]).assert().success();
+    ray(&["ray", "--runs-per-task", "2", "--csv", "b.csv", "--store", "s.sqlite"])
+        .success()
+        .stderr(contains("Ray 0 with 2 processors").and(contains("set RAY_AUTH_MODE=token")));
+    let read = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
+    assert!(read("a.csv") == read("b.csv"), "the cluster changed the results");
+    assert_eq!(stored(&folder.path().join("s.sqlite")), 7);
+    ray(&["ray:somewhere:1"])
+        .code(2)
+        .stderr(contains("the Ray cluster somewhere:1 failed: nobody at somewhere:1"))
+        .stderr(contains("without --on"));
+    ray(&["rai"]).code(2).stderr(contains("write local, ray, ray:HOST:PORT"));
+    // A file that is not below the folder of the sweep cannot be sent.
+    std::fs::create_dir(folder.path().join("below")).unwrap();
+    let text = std::fs::read_to_string(folder.path().join("s.toml")).unwrap();
+    let moved = text.replace("e.toml", "../e.toml");
+    std::fs::write(folder.path().join("below/s.toml"), moved).unwrap();
+    in_folder(folder.path(), &["sweep", "below/s.toml", "--on", "ray"])
+        .assert()
+        .code(2)
+        .stderr(contains("the file ../e.toml is not in the folder of the sweep"));
+}
+
+#[test]
+fn a_cluster_that_does_not_answer_is_given_up() {
+    let folder = folder(3, "1s", "sent");
+    let silent = "import time\ndef init(**_):\n    time.sleep(1000)\n";
+    std::fs::write(folder.path().join("ray.py"), silent).unwrap();
+    in_folder(folder.path(), &["sweep", "s.toml", "--on", "ray", "--ray-timeout", "1"])
+        .env("PYTHONPATH", folder.path())
+        .assert()
+        .code(2)
+        .stderr(contains("the Ray cluster auto did not answer within 1 s"))
+        .stderr(contains("or run on this machine without --on"));
+    in_folder(folder.path(), &["sweep", "s.toml", "--on", "ray"])
+        .env("WEIR_PYTHON", folder.path().join("nothing"))
+        .assert()
+        .code(2)
+        .stderr(contains("nothing cannot be started"));
 }

@@ -231,9 +231,14 @@ fn note(digest: &str) -> (String, String) {
 fn digest(scenario: &Scenario) -> String {
     let mut hasher = Hasher::new();
     hasher.update(env!("WEIR_MODEL").as_bytes());
-    let encoded = postcard::to_io(scenario, &mut hasher);
-    debug_assert!(encoded.is_ok(), "every part of a scenario has an encoding: {:?}", encoded.err());
+    encode(scenario, &mut hasher);
     hasher.finalize().to_hex().to_string()
+}
+
+/// Adds the encoding of a scenario, with the content of the files that it names.
+pub(crate) fn encode(scenario: &Scenario, hasher: &mut Hasher) {
+    let encoded = postcard::to_io(scenario, hasher);
+    debug_assert!(encoded.is_ok(), "every part of a scenario has an encoding: {:?}", encoded.err());
 }
 
 #[cfg(test)]

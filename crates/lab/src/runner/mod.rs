@@ -12,6 +12,7 @@ pub use cache::{CacheSummary, NO_CACHE, RunCache};
 pub use stored::{capture, insert};
 
 use cache::Found;
+pub(crate) use cache::encode;
 use delivery::Delivery;
 use experiment::{Cell, Experiment};
 use sim::recording::MAX_VALUES;

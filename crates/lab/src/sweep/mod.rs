@@ -6,25 +6,34 @@
 //! The format is described in `docs/guides/sweep.md`.
 
 mod catalogue;
+mod dataset;
+mod execute;
 mod export;
+mod keep;
 mod optimise;
 mod page;
+mod ray;
 mod read;
 mod run;
 mod schema;
 mod space;
 mod table;
+mod task;
 #[cfg(test)]
 mod tests;
 
 pub use catalogue::{find, names};
+pub use dataset::{DatasetError, RUNS_PER_PART, Written};
+pub use execute::Remote;
 pub use export::Line;
 pub use optimise::Optimised;
 pub use page::section;
-pub use run::{Results, SweepError};
+pub use ray::{Ray, RayError};
+pub use run::{Outcome, Results, SweepError};
 pub use schema::schema;
 pub use space::{Parameter, Setting};
 pub use table::{InScenario, PointResult, Table};
+pub use task::{Elsewhere, Identity, TaskLine};
 
 use crate::expression::Expression;
 use document::{FileError, Location};
@@ -70,6 +79,8 @@ pub struct Scenario {
     /// The metrics that are computed from every run, by name.
     pub values: Vec<(String, Request)>,
     objective: Objective,
+    /// The path of the experiment relative to the sweep, and its text; `None` if it is built in.
+    file: Option<(String, String)>,
 }
 
 /// An expression and its place in the file.

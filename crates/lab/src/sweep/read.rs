@@ -7,8 +7,11 @@ use metrics::Request;
 use std::path::Path;
 use units::Seed;
 
-/// The most runs of a sweep; more are probably a typo. Their metrics take 8 bytes each in memory.
-const MAX_RUNS: usize = 10_000_000;
+/// The most runs of a sweep; more are probably a typo: with 20 ms each they would take six years on
+/// one core.
+const MAX_RUNS: usize = 10_000_000_000;
+/// The most points of a Latin hypercube or a Sobol sequence, which are kept in memory.
+const MAX_SAMPLES: usize = 10_000_000;
 /// The most points of one axis, so that their number has no typo.
 const MAX_POINTS: usize = 100_000;
 /// The names of a scenario that an objective can use beside its values.
@@ -157,8 +160,8 @@ fn method(top: &mut Reader<'_>, parameters: &[Parameter], seed: Seed) -> Result<
     let needed = |top: &Reader<'_>| {
         let samples = samples.ok_or_else(|| top.missing("samples", "a number of points"))?;
         let count = samples as usize;
-        if count == 0 || count > MAX_RUNS {
-            return Err(top.fault("samples", "out of range", format!("write 1 to {MAX_RUNS}")));
+        if count == 0 || count > MAX_SAMPLES {
+            return Err(top.fault("samples", "out of range", format!("write 1 to {MAX_SAMPLES}")));
         }
         Ok(count)
     };
@@ -286,8 +289,12 @@ fn scenario(name: &str, node: &Node, path: &str, numbers: &[String]) -> Result<S
         let text: String = document::read(node, &format!("{key}.cell.{axis}"))?;
         cell.push((axis.to_owned(), text));
     }
-    let experiment = open(&written, path).and_then(|experiment| experiment.with_overrides(&set));
-    let experiment = experiment
+    let experiment = open(&written, path).and_then(|experiment| {
+        let built_in = experiment::names().contains(&experiment.name);
+        let file = (!built_in).then(|| (written.clone(), experiment.text.clone()));
+        Ok((experiment.with_overrides(&set)?, file))
+    });
+    let (experiment, file) = experiment
         .map_err(|error| Wrong::Here(table.fault("experiment", error.to_string(), "")))?;
     let mut chosen = experiment.cells().iter().filter(|one| one.has(&cell));
     let (first, others) = (chosen.next(), chosen.count());
@@ -312,7 +319,7 @@ fn scenario(name: &str, node: &Node, path: &str, numbers: &[String]) -> Result<S
     known.iter().for_each(|name| scope.add(name, 1.0.into()));
     trial(&objective, &scope, "")?;
     table.finish()?;
-    Ok(Scenario { name: name.to_owned(), experiment, values, objective })
+    Ok(Scenario { name: name.to_owned(), experiment, values, objective, file })
 }
 
 /// Opens a built-in experiment, or one at a path relative to the folder of the sweep.

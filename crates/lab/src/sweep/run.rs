@@ -1,20 +1,22 @@
-use super::{Place, Scenario, Setting, Sweep};
-use crate::runner::{Runner, panic_message};
+use super::dataset::DatasetError;
+use super::execute::{Remote, missing};
+use super::keep::{Collected, Keep};
+use super::ray::RayError;
+use super::{Parameter, Place, Scenario, Setting, Sweep};
+use crate::runner::{Runner, encode, panic_message};
 use blake3::Hasher;
 use document::FileError;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::time::{Duration, Instant};
-use store::{Store, StoreError, SweepMeta, SweepRun};
+use store::{Store, StoreError};
 
-/// The longest time that a finished run waits to be stored with others, as for other runs: see
-/// `runner/delivery.rs`.
-const MAX_WAIT: Duration = Duration::from_millis(50);
+/// The most runs whose metrics are kept in memory, at 8 bytes each and 32 per run: 1 GB with eight
+/// metrics.
+const MAX_IN_MEMORY: usize = 10_000_000;
 
 /// Why a sweep has no results.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum SweepError {
     /// The sweep file has an error.
     #[error(transparent)]
@@ -25,6 +27,20 @@ pub enum SweepError {
     /// The optimiser refused a value.
     #[error("the optimiser failed: {0}")]
     Optimiser(String),
+    /// The metrics of all runs do not fit into memory.
+    #[error(
+        "a table of {runs} runs is too large for memory; write them with --dataset, or fewer points"
+    )]
+    TooLarge {
+        /// The number of runs.
+        runs: usize,
+    },
+    /// The folder of Parquet files cannot be used.
+    #[error(transparent)]
+    Dataset(#[from] DatasetError),
+    /// The Ray cluster cannot be used.
+    #[error(transparent)]
+    Ray(#[from] RayError),
 }
 
 /// The metrics of the runs of a sweep.
@@ -61,7 +77,7 @@ impl Results {
         self.values[number].is_some() || self.errors.contains_key(&number)
     }
 
-    fn add(&mut self, number: usize, outcome: Outcome) {
+    pub(super) fn add(&mut self, number: usize, outcome: Outcome) {
         match outcome {
             Ok(values) => self.values[number] = Some(values),
             Err(error) => {
@@ -72,37 +88,39 @@ impl Results {
 }
 
 /// The values of a run, or why it failed.
-pub(super) type Outcome = Result<Box<[f64]>, String>;
+pub type Outcome = Result<Box<[f64]>, String>;
 
 impl Sweep {
-    /// Runs every point in every scenario with every seed. Runs that `store` has are not repeated,
-    /// and the others are stored as they finish, at the latest after 50 ms.
+    /// Runs every point in every scenario with every seed, in the threads of `runner` or with
+    /// `remote`. Runs that `store` has are not repeated, and the others are stored as they finish,
+    /// at the latest after 50 ms.
     ///
     /// # Errors
-    /// If the store holds other runs under the sweep's name, or cannot be written.
+    /// If the store holds other runs under the sweep's name, or cannot be written; the errors of
+    /// `remote`.
     pub fn run(
         &self,
         runner: Runner<'_>,
         store: Option<&mut Store>,
+        remote: Option<&mut dyn Remote>,
     ) -> Result<Results, SweepError> {
         let total = self.total_runs();
+        if total > MAX_IN_MEMORY {
+            return Err(SweepError::TooLarge { runs: total });
+        }
         let mut results = Results::of(total);
-        let mut keep = store.map(|store| Keep::open(self, store)).transpose()?;
+        let plan = || (self.name.clone(), self.plan());
+        let keep = store.map(|store| Keep::open(self, store, plan())).transpose()?;
         if let Some(keep) = &keep {
             keep.load(self, &mut results)?;
         }
         results.reused = results.done();
-        let pending: Vec<usize> = (0..total).filter(|number| !results.has(*number)).collect();
-        let work = |index: usize| {
-            let number = pending[index];
-            (number, self.one(runner, self.place(number), &self.settings(self.place(number).point)))
-        };
-        let mut fault = None;
-        runner.pool(runner.jobs.get().min(pending.len()), pending.len(), work, |receive| {
-            fault = self.collect(runner, receive, keep.as_mut(), &mut results).err();
-        });
+        let missing = missing(total, |number| results.has(number));
+        let mut sink = Collected { sweep: self, results, keep };
+        self.execute(runner, remote, &missing, &mut sink)?;
+        let mut results = sink.results;
         results.cancelled = results.done() < total;
-        fault.map_or(Ok(results), |error| Err(error.into()))
+        Ok(results)
     }
 
     /// One run of each scenario at the middle point, one after the other, to time them.
@@ -112,46 +130,6 @@ impl Sweep {
             // The outcome does not matter here.
             let _ = self.one(runner, Place { point, scenario, run: 0 }, &self.settings(point));
         }
-    }
-
-    /// Takes the outcomes as the runs finish, and stores them in groups.
-    fn collect(
-        &self,
-        runner: Runner<'_>,
-        receive: &Receiver<(usize, (usize, Option<Outcome>))>,
-        mut keep: Option<&mut Keep<'_>>,
-        results: &mut Results,
-    ) -> Result<(), StoreError> {
-        let (total, mut done) = (self.total_runs(), results.reused);
-        loop {
-            let patience = keep.as_ref().and_then(|keep| keep.patience());
-            let received = match patience {
-                Some(patience) => receive.recv_timeout(patience),
-                None => receive.recv().map_err(RecvTimeoutError::from),
-            };
-            match received {
-                Ok((_, (number, Some(outcome)))) => {
-                    if let Some(keep) = &mut keep {
-                        keep.push(self, number, &outcome);
-                    }
-                    results.add(number, outcome);
-                    done += 1;
-                    (runner.progress)(done, total);
-                }
-                // The run was cancelled.
-                Ok((_, (_, None))) => {}
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break,
-            }
-            if let Some(keep) = &mut keep
-                && let Err(error) = keep.flush_if_due()
-            {
-                // No further run begins, because none could be stored.
-                runner.cancel.store(true, Ordering::Relaxed);
-                return Err(error);
-            }
-        }
-        keep.map_or(Ok(()), Keep::flush)
     }
 
     /// One run; `None` if it was cancelled.
@@ -208,108 +186,34 @@ impl Sweep {
 
     /// The identity of the runs: which run has which number, and what is measured in it. Titles,
     /// objectives and labels do not matter.
-    fn plan(&self) -> String {
-        let mut hasher = Hasher::new();
-        let mut add = |text: &str| {
-            hasher.update(&(text.len() as u64).to_le_bytes());
-            hasher.update(text.as_bytes());
-        };
-        add(&format!("{:?} {:?} {}", self.seed, self.method, self.runs));
-        for parameter in &self.parameters {
-            add(&format!("{} {:?} {:?}", parameter.name, parameter.keys, parameter.values));
-        }
-        for Scenario { name, experiment, values, .. } in &self.scenarios {
-            add(name);
-            add(&experiment.identity());
-            values.iter().for_each(|(name, request)| add(&format!("{name} {request:?}")));
-        }
-        hasher.finalize().to_hex().to_string()
-    }
-}
-
-/// A store that keeps the runs of a sweep.
-struct Keep<'s> {
-    store: &'s mut Store,
-    sweep: i64,
-    waiting: Vec<SweepRun>,
-    /// When the waiting runs have to be stored at the latest; `None` if none waits.
-    deadline: Option<Instant>,
-}
-
-impl<'s> Keep<'s> {
-    fn open(sweep: &Sweep, store: &'s mut Store) -> Result<Self, StoreError> {
-        let meta = SweepMeta {
-            name: sweep.name.clone(),
-            file: sweep.text.clone(),
-            plan: sweep.plan(),
-            model: env!("WEIR_MODEL").to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-        };
-        let id = store.open_sweep(&meta)?;
-        Ok(Self { store, sweep: id, waiting: Vec::new(), deadline: None })
-    }
-
-    /// The stored runs. A run whose values are not those of its scenario is run again.
-    fn load(&self, sweep: &Sweep, results: &mut Results) -> Result<(), StoreError> {
-        self.store.sweep_runs(self.sweep, |run| {
-            let number = usize::try_from(run.number).unwrap_or(usize::MAX);
-            if number >= results.values.len() {
-                return;
-            }
-            if let Some(error) = run.error {
-                results.add(number, Err(error));
-                return;
-            }
-            let names = &sweep.scenarios[sweep.place(number).scenario].values;
-            let value = |(name, _): &(String, _)| {
-                run.result.iter().find(|(other, _)| other == name).map(|(_, value)| *value)
-            };
-            if let Some(values) = names.iter().map(value).collect() {
-                results.add(number, Ok(values));
-            }
+    pub(super) fn plan(&self) -> String {
+        self.digest(&format!("{:?} {:?} {}", self.seed, self.method, self.runs), |parameter| {
+            format!("{} {:?} {:?}", parameter.name, parameter.keys, parameter.values)
         })
     }
 
-    fn push(&mut self, sweep: &Sweep, number: usize, outcome: &Outcome) {
-        let place = sweep.place(number);
-        let scenario = &sweep.scenarios[place.scenario];
-        let settings = sweep.settings(place.point).into_iter();
-        let parameters = sweep.parameters.iter().zip(settings);
-        let values = outcome.as_deref().unwrap_or_default();
-        let result = scenario.values.iter().zip(values);
-        self.waiting.push(SweepRun {
-            number: number as u64,
-            scenario: scenario.name.clone(),
-            parameters: parameters.map(|(one, value)| (one.name.clone(), value.text)).collect(),
-            seed: sweep.seed_of(place.run),
-            result: result.map(|((name, _), value)| (name.clone(), *value)).collect(),
-            error: outcome.as_ref().err().cloned(),
-        });
-        self.deadline.get_or_insert_with(|| now() + MAX_WAIT);
+    /// The identity of the runs apart from their numbers: what a run with given parameters and seed
+    /// is.
+    pub(super) fn space(&self) -> String {
+        self.digest("optimise", |parameter| format!("{} {:?}", parameter.name, parameter.keys))
     }
 
-    fn patience(&self) -> Option<Duration> {
-        self.deadline.map(|latest| latest.saturating_duration_since(now()))
-    }
-
-    fn flush_if_due(&mut self) -> Result<(), StoreError> {
-        if self.deadline.is_some_and(|latest| latest <= now()) { self.flush() } else { Ok(()) }
-    }
-
-    fn flush(&mut self) -> Result<(), StoreError> {
-        if !self.waiting.is_empty() {
-            self.store.insert_sweep_runs(self.sweep, &self.waiting)?;
+    /// A digest of `numbering`, of the parameters, and of the scenarios with the files that they
+    /// name and the metrics.
+    fn digest(&self, numbering: &str, parameter: impl Fn(&Parameter) -> String) -> String {
+        let mut hasher = Hasher::new();
+        let add = |hasher: &mut Hasher, text: &str| {
+            hasher.update(&(text.len() as u64).to_le_bytes());
+            hasher.update(text.as_bytes());
+        };
+        add(&mut hasher, numbering);
+        self.parameters.iter().for_each(|one| add(&mut hasher, &parameter(one)));
+        for Scenario { name, experiment, values, .. } in &self.scenarios {
+            add(&mut hasher, name);
+            add(&mut hasher, &experiment.identity());
+            encode(&experiment.cells()[0].scenario(self.seed), &mut hasher);
+            values.iter().for_each(|(name, one)| add(&mut hasher, &format!("{name} {one:?}")));
         }
-        self.waiting.clear();
-        self.deadline = None;
-        Ok(())
+        hasher.finalize().to_hex().to_string()
     }
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "decides when runs are stored, not what they contain"
-)]
-fn now() -> Instant {
-    Instant::now()
 }

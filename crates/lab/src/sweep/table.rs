@@ -123,7 +123,7 @@ impl Sweep {
     }
 
     /// The objective of a scenario in one run; not-a-number if the run failed.
-    fn objective_of_run(
+    pub(super) fn objective_of_run(
         &self,
         table: &mut Table,
         scenario: &Scenario,
@@ -227,7 +227,7 @@ impl Sweep {
     }
 
     /// A run in words: `run 17 (scenario tcp, k_up=0.01, seed 1)`.
-    fn run_in_words(&self, number: usize, settings: &[Setting]) -> String {
+    pub(super) fn run_in_words(&self, number: usize, settings: &[Setting]) -> String {
         let place = self.place(number);
         let scenario = &self.scenarios[place.scenario].name;
         let (point, seed) = (self.describe(settings), self.seed_of(place.run));

@@ -23,6 +23,7 @@
 
 mod csv;
 mod file;
+mod frame;
 mod packet;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -36,6 +37,7 @@ pub use self::csv::{CsvTable, Layout, write_csv};
 #[cfg(feature = "parquet")]
 pub use self::parquet::{ParquetTable, write_parquet};
 pub use file::{ExportError, ExportFault, to_file, writable};
+pub use frame::{Frame, FrameColumn};
 pub use packet::PacketError;
 pub use table::{Row, parameters, rows};
 pub use wide::{MetricRow, MetricTable};

@@ -6,6 +6,7 @@
 //! experiment file, if all runs share it).
 
 use super::file::ExportError;
+use super::frame::{Frame, FrameColumn};
 use super::table::{Row, parameter, parameters, rows};
 use super::wide::{MetricRow, MetricTable};
 use crate::{RunMeta, StoredRun};
@@ -101,11 +102,37 @@ impl MetricTable<'_> {
         columns.column::<ByteArrayType>(&words(&|row| row.stream.clone()), None)?;
         columns.column::<ByteArrayType>(&words(&|row| row.kind.to_owned()), None)?;
         for metric in used {
-            let own = || rows.iter().map(|row| row.values[*metric]);
-            let values: Vec<f64> = own().filter(|value| !value.is_nan()).collect();
-            let levels: Vec<i16> = own().map(|value| i16::from(!value.is_nan())).collect();
-            columns.column::<DoubleType>(&values, Some(&levels))?;
+            columns.reals(&rows.iter().map(|row| row.values[*metric]).collect::<Vec<_>>())?;
         }
+        Ok(())
+    }
+}
+
+impl Frame {
+    /// Writes the table as Parquet, with one row group.
+    ///
+    /// # Errors
+    /// If `writer` fails.
+    pub fn write_parquet<W: Write + Send>(&self, writer: W) -> Result<(), ExportError> {
+        let (needed, optional) = (Repetition::REQUIRED, Repetition::OPTIONAL);
+        let types = self.columns.iter().map(|(name, values)| match values {
+            FrameColumn::Integer(_) => column(name, Physical::INT64, None, needed),
+            FrameColumn::Unsigned(_) => unsigned(name),
+            FrameColumn::Real(_) => column(name, Physical::DOUBLE, None, optional),
+            FrameColumn::Text(_) => text(name, optional),
+        });
+        let types = types.collect::<Result<Vec<_>, _>>()?;
+        let schema = Arc::new(Type::group_type_builder("weir").with_fields(types).build()?);
+        let mut writer = SerializedFileWriter::new(writer, schema, Arc::new(properties()))?;
+        let rows = self.columns.first().map_or(0, |(_, values)| values.len());
+        {
+            let mut columns = Columns { group: writer.next_row_group()?, rows };
+            for (_, values) in &self.columns {
+                columns.values(values)?;
+            }
+            columns.group.close()?;
+        }
+        writer.close()?;
         Ok(())
     }
 }
@@ -216,7 +243,7 @@ fn facts(keys: &[String]) -> Result<Vec<TypePtr>, ParquetError> {
     for key in keys {
         all.push(text(&format!("cell.{key}"), Repetition::OPTIONAL)?);
     }
-    all.push(column("seed", Physical::INT64, Some(LogicalType::integer(64, false)), needed)?);
+    all.push(unsigned("seed")?);
     Ok(all)
 }
 
@@ -228,6 +255,11 @@ fn column(
 ) -> Result<TypePtr, ParquetError> {
     let column = Type::primitive_type_builder(name, physical).with_logical_type(logical);
     Ok(Arc::new(column.with_repetition(repetition).build()?))
+}
+
+fn unsigned(name: &str) -> Result<TypePtr, ParquetError> {
+    let logical = Some(LogicalType::integer(64, false));
+    column(name, Physical::INT64, logical, Repetition::REQUIRED)
 }
 
 fn text(name: &str, repetition: Repetition) -> Result<TypePtr, ParquetError> {
@@ -271,6 +303,32 @@ impl<W: Write + Send> Columns<'_, W> {
         let mut column = self.group.next_column()?.ok_or_else(missing)?;
         column.typed::<T>().write_batch(values, levels, None)?;
         column.close()
+    }
+
+    /// The values of a column; not-a-number and `None` are null (definition level 0).
+    fn values(&mut self, values: &FrameColumn) -> Result<(), ParquetError> {
+        match values {
+            FrameColumn::Integer(values) => self.column::<Int64Type>(values, None),
+            FrameColumn::Unsigned(values) => {
+                let values: Vec<i64> = values.iter().map(|value| value.cast_signed()).collect();
+                self.column::<Int64Type>(&values, None)
+            }
+            FrameColumn::Real(values) => self.reals(values),
+            FrameColumn::Text(values) => {
+                let levels: Vec<i16> =
+                    values.iter().map(|value| i16::from(value.is_some())).collect();
+                let present = values.iter().flatten();
+                let values: Vec<_> = present.map(|value| ByteArray::from(value.as_str())).collect();
+                self.column::<ByteArrayType>(&values, Some(&levels))
+            }
+        }
+    }
+
+    /// Real numbers; not-a-number is null.
+    fn reals(&mut self, values: &[f64]) -> Result<(), ParquetError> {
+        let levels: Vec<i16> = values.iter().map(|value| i16::from(!value.is_nan())).collect();
+        let values: Vec<f64> = values.iter().copied().filter(|value| !value.is_nan()).collect();
+        self.column::<DoubleType>(&values, Some(&levels))
     }
 
     fn integer(&mut self, value: i64) -> Result<(), ParquetError> {

@@ -1,13 +1,15 @@
 use super::{eprint, outputs_apart, with_runner};
-use crate::cli::{Optimise, Sweep as SweepArgs, Sweeping};
+use crate::cli::{On, Optimise, Sweep as SweepArgs, SweepTask, Sweeping};
 use crate::failure::Failure;
 use crate::output::{Output, Rows};
 use lab::claims::Catalogue;
 use lab::runner::{NO_CACHE, Runner, all_cores};
-use lab::sweep::{PointResult, Results, Sweep, Table};
+use lab::sweep::{PointResult, Ray, Remote, Results, Sweep, Table, TaskLine};
 use report::TextTable;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use store::Store;
 use store::export::{MetricTable, to_file};
@@ -20,16 +22,26 @@ pub(crate) fn run(args: &SweepArgs) -> Result<ExitCode, Failure> {
         .collect();
     let others = args.store.iter().map(PathBuf::as_path).chain([Path::new(&args.sweep)]);
     outputs_apart(&outputs, &others.collect::<Vec<_>>())?;
-    if args.parquet.is_some() && cfg!(not(feature = "parquet")) {
+    if (args.parquet.is_some() || args.dataset.is_some()) && cfg!(not(feature = "parquet")) {
         return Err(Failure::new("this build cannot write Parquet; use --csv, or 'make build'"));
     }
     let sweep = open(&args.sweep, &args.running)?;
     if args.dry_run {
         return dry_run(&sweep, &args.running);
     }
-    let mut store = args.store.as_deref().map(Store::create_or_open).transpose()?;
-    let work = |runner: Runner<'_>| sweep.run(runner, store.as_mut());
     let (jobs, quiet) = (args.running.jobs, args.running.quiet);
+    let notice = |text: &str| {
+        if !quiet {
+            eprint(text)
+        }
+    };
+    let mut ray = ray(args, &notice)?;
+    let mut remote = ray.as_mut().map(|ray| ray as &mut dyn Remote);
+    if let Some(folder) = &args.dataset {
+        return dataset(&sweep, folder, remote, (jobs, quiet));
+    }
+    let mut store = args.store.as_deref().map(Store::create_or_open).transpose()?;
+    let work = |runner: Runner<'_>| sweep.run(runner, store.as_mut(), remote.take());
     let results = with_runner((jobs, quiet), &NO_CACHE, work)??;
     if results.reused > 0 && !quiet {
         eprint(&format!("{} runs were already in the store", results.reused));
@@ -40,6 +52,74 @@ pub(crate) fn run(args: &SweepArgs) -> Result<ExitCode, Failure> {
         return Err(Failure::Interrupted);
     }
     finish(args, &sweep, &results)
+}
+
+/// The cluster that executes the runs; `None` for the threads of this process.
+fn ray<'a>(args: &SweepArgs, notice: &'a dyn Fn(&str)) -> Result<Option<Ray<'a>>, Failure> {
+    let On::Ray(address) = &args.on else { return Ok(None) };
+    let points = args.running.points.iter();
+    Ok(Some(Ray {
+        address: address.clone(),
+        python: std::env::var("WEIR_PYTHON").unwrap_or_else(|_| "python3".to_owned()),
+        program: std::env::current_exe()?,
+        arguments: points.flat_map(|points| ["--points".to_owned(), points.to_string()]).collect(),
+        patience: Duration::from_secs(args.ray_timeout),
+        runs_per_task: args.runs_per_task.get(),
+        notice,
+    }))
+}
+
+/// Runs the sweep into a folder of Parquet files.
+fn dataset(
+    sweep: &Sweep,
+    folder: &Path,
+    mut remote: Option<&mut dyn Remote>,
+    (jobs, quiet): (Option<NonZeroUsize>, bool),
+) -> Result<ExitCode, Failure> {
+    let work = |runner: Runner<'_>| sweep.write_dataset(runner, folder, remote.take());
+    let written = with_runner((jobs, quiet), &NO_CACHE, work)??;
+    report_faults(&written.table);
+    let (done, total) = (written.done, sweep.total_runs());
+    if written.reused > 0 && !quiet {
+        eprint(&format!("{} runs were already in the folder", written.reused));
+    }
+    if written.cancelled {
+        eprint(&format!("stopped: {done} of {total} runs are written; the same command continues"));
+        return Err(Failure::Interrupted);
+    }
+    let mut out = Output::new();
+    let (name, folder) = (&sweep.name, folder.display());
+    out.line(format_args!("{name}: {done} runs in {} files in {folder}", written.parts))?;
+    out.finish()?;
+    Ok(if written.table.failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Runs part of a sweep on one core, for a cluster.
+pub(crate) fn task(args: &SweepTask) -> Result<ExitCode, Failure> {
+    let sweep = Sweep::open(&args.sweep)?;
+    let sweep = match args.points {
+        Some(points) => sweep.coarse(points)?,
+        None => sweep,
+    };
+    let mut out = Output::new();
+    out.json(&sweep.task_identity())?;
+    let runs = args.first..args.first.saturating_add(args.count);
+    let mut printed = Ok(());
+    let work = |runner: Runner<'_>| {
+        let done = sweep.run_task(runner, runs, &mut |line: TaskLine| {
+            if printed.is_ok() {
+                printed = out.json(&line);
+            }
+            if printed.is_err() {
+                runner.cancel.store(true, Ordering::Relaxed);
+            }
+        });
+        done.map(|()| runner.cancel.load(Ordering::Relaxed))
+    };
+    let cancelled = with_runner((Some(NonZeroUsize::MIN), true), &NO_CACHE, work)??;
+    printed?;
+    out.finish()?;
+    if cancelled { Err(Failure::Interrupted) } else { Ok(ExitCode::SUCCESS) }
 }
 
 /// Writes the results.
@@ -75,10 +155,15 @@ pub(crate) fn optimise(args: &Optimise) -> Result<ExitCode, Failure> {
             "--runs: {runs} runs are not one point; a point takes {per_point} runs"
         )));
     }
-    let work = |runner: Runner<'_>| sweep.optimise(runner, runs);
+    let mut store = args.store.as_deref().map(Store::create_or_open).transpose()?;
+    let work = |runner: Runner<'_>| sweep.optimise(runner, store.as_mut(), runs);
     let found = with_runner((args.running.jobs, args.running.quiet), &NO_CACHE, work)??;
+    if found.reused > 0 && !args.running.quiet {
+        eprint(&format!("{} runs were already in the store", found.reused));
+    }
     if found.cancelled {
-        eprint(&format!("stopped: {} of {runs} runs are finished", found.runs));
+        let finished = found.runs;
+        eprint(&format!("stopped: {finished} of {runs} runs are finished; --store keeps them"));
         return Err(Failure::Interrupted);
     }
     report_faults(&found.table);

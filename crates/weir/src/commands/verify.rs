@@ -84,7 +84,7 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
                 break;
             }
             let mut store = args.running.store.as_deref().map(Store::create_or_open).transpose()?;
-            let results = sweep.run(runner, store.as_mut())?;
+            let results = sweep.run(runner, store.as_mut(), None)?;
             let (total, failed) = (sweep.total_runs(), results.errors().len());
             let cancelled = results.cancelled;
             summary = summary + Summary { total, done: results.done() - failed, failed, cancelled };

@@ -1,0 +1,162 @@
+//! The store of a sweep's runs: of each run the parameters and the metrics.
+
+use super::execute::Sink;
+use super::run::{Outcome, Results, SweepError};
+use super::{Setting, Sweep};
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+use store::{Store, StoreError, SweepMeta, SweepRun};
+
+/// The longest time that a finished run waits to be stored with others, as for other runs: see
+/// `runner/delivery.rs`.
+const MAX_WAIT: Duration = Duration::from_millis(50);
+
+/// A store that keeps the runs of a sweep.
+pub(super) struct Keep<'s> {
+    store: &'s mut Store,
+    sweep: i64,
+    waiting: Vec<SweepRun>,
+    /// When the waiting runs have to be stored at the latest; `None` if none waits.
+    deadline: Option<Instant>,
+}
+
+impl<'s> Keep<'s> {
+    /// Opens the runs that the store keeps under `name`, which must have the same `plan`.
+    pub(super) fn open(
+        sweep: &Sweep,
+        store: &'s mut Store,
+        (name, plan): (String, String),
+    ) -> Result<Self, StoreError> {
+        let meta = SweepMeta {
+            name,
+            file: sweep.text.clone(),
+            plan,
+            model: env!("WEIR_MODEL").to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        };
+        let id = store.open_sweep(&meta)?;
+        Ok(Self { store, sweep: id, waiting: Vec::new(), deadline: None })
+    }
+
+    /// The stored runs. A run whose values are not those of its scenario is run again.
+    pub(super) fn load(&self, sweep: &Sweep, results: &mut Results) -> Result<(), StoreError> {
+        self.store.sweep_runs(self.sweep, |run| {
+            let number = usize::try_from(run.number).unwrap_or(usize::MAX);
+            if number >= results.values.len() {
+                return;
+            }
+            let scenario = sweep.place(number).scenario;
+            if let Some(outcome) = outcome(sweep, scenario, run) {
+                results.add(number, outcome);
+            }
+        })
+    }
+
+    /// The stored runs by what they are, and one more than the greatest number of a stored run.
+    pub(super) fn known(&self, sweep: &Sweep) -> Result<(Known, usize), StoreError> {
+        let (mut known, mut next) = (Known::new(), 0);
+        self.store.sweep_runs(self.sweep, |run| {
+            next = next.max(usize::try_from(run.number).unwrap_or(usize::MAX - 1) + 1);
+            let place = sweep.scenarios.iter().position(|one| one.name == run.scenario);
+            let Some(scenario) = place else { return };
+            let values = run.parameters.iter().map(|(_, value)| value.clone()).collect();
+            let key = (scenario, values, run.seed.0);
+            if let Some(outcome) = outcome(sweep, scenario, run) {
+                known.insert(key, outcome);
+            }
+        })?;
+        Ok((known, next))
+    }
+
+    /// Takes a finished run, which is stored with the others that finish soon.
+    pub(super) fn push(
+        &mut self,
+        sweep: &Sweep,
+        number: usize,
+        (scenario, run): (usize, u32),
+        settings: Vec<Setting>,
+        outcome: &Outcome,
+    ) {
+        let scenario = &sweep.scenarios[scenario];
+        let parameters = sweep.parameters.iter().zip(settings);
+        let values = outcome.as_deref().unwrap_or_default();
+        let result = scenario.values.iter().zip(values);
+        self.waiting.push(SweepRun {
+            number: number as u64,
+            scenario: scenario.name.clone(),
+            parameters: parameters.map(|(one, value)| (one.name.clone(), value.text)).collect(),
+            seed: sweep.seed_of(run),
+            result: result.map(|((name, _), value)| (name.clone(), *value)).collect(),
+            error: outcome.as_ref().err().cloned(),
+        });
+        self.deadline.get_or_insert_with(|| now() + MAX_WAIT);
+    }
+
+    /// Stores the waiting runs.
+    pub(super) fn flush(&mut self) -> Result<(), StoreError> {
+        if !self.waiting.is_empty() {
+            self.store.insert_sweep_runs(self.sweep, &self.waiting)?;
+        }
+        self.waiting.clear();
+        self.deadline = None;
+        Ok(())
+    }
+}
+
+/// Stored runs by the index of the scenario, the values of the parameters, and the seed.
+pub(super) type Known = HashMap<(usize, Vec<String>, u64), Outcome>;
+
+/// What a stored run found; `None` if its values are not those of the scenario.
+fn outcome(sweep: &Sweep, scenario: usize, run: SweepRun) -> Option<Outcome> {
+    if let Some(error) = run.error {
+        return Some(Err(error));
+    }
+    let names = &sweep.scenarios[scenario].values;
+    let value = |(name, _): &(String, _)| {
+        run.result.iter().find(|(other, _)| other == name).map(|(_, value)| *value)
+    };
+    names.iter().map(value).collect::<Option<_>>().map(Ok)
+}
+
+/// Collects the outcomes in memory, and in a store if there is one.
+pub(super) struct Collected<'s, 'k> {
+    pub(super) sweep: &'s Sweep,
+    pub(super) results: Results,
+    pub(super) keep: Option<Keep<'k>>,
+}
+
+impl Sink for Collected<'_, '_> {
+    fn add(&mut self, number: usize, outcome: Outcome) -> Result<(), SweepError> {
+        if let Some(keep) = &mut self.keep {
+            let place = self.sweep.place(number);
+            let settings = self.sweep.settings(place.point);
+            keep.push(self.sweep, number, (place.scenario, place.run), settings, &outcome);
+        }
+        self.results.add(number, outcome);
+        Ok(())
+    }
+
+    fn patience(&self) -> Option<Duration> {
+        let deadline = self.keep.as_ref()?.deadline?;
+        Some(deadline.saturating_duration_since(now()))
+    }
+
+    fn settle(&mut self) -> Result<(), SweepError> {
+        if self.patience() == Some(Duration::ZERO) {
+            self.finish()?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), SweepError> {
+        Ok(self.keep.as_mut().map_or(Ok(()), Keep::flush)?)
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "decides when runs are stored, not what they contain"
+)]
+fn now() -> Instant {
+    Instant::now()
+}
