@@ -32,7 +32,7 @@ pub(crate) fn run(args: &SweepArgs) -> Result<ExitCode, Failure> {
     let (jobs, quiet) = (args.running.jobs, args.running.quiet);
     let notice = |text: &str| {
         if !quiet {
-            eprint(text)
+            eprint(text);
         }
     };
     let mut ray = ray(args, &notice)?;
