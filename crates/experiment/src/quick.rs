@@ -257,7 +257,8 @@ y = { metric = "rtt_p95", stream = "main.video", to = "200s" }
                     cell.label()
                 );
             }
-            let again = Experiment::parse(&quick.text, name).unwrap();
+            let files = quick.files.clone();
+            let again = Experiment::read(&quick.text, &quick.path, name, files).unwrap();
             assert_eq!(format!("{:?}", again.cells()), format!("{:?}", quick.cells()), "{name}");
             assert_eq!(again.time_scale, quick.time_scale, "{name}");
         }
