@@ -1,6 +1,7 @@
 //! The path of a call, as its endpoints can know it.
 
 use super::Signals;
+use super::signals::exceeds;
 
 /// A queue holds packets of the call if its delay exceeds this, s. libwebrtc's overuse detector
 /// starts at the same value (Carlucci 2017, Table 1: the initial threshold is 12.5 ms).
@@ -62,7 +63,7 @@ impl Path {
             Signals::quantile(&signals.loss, step.saturating_sub(1), step + 2, 1.0) > 0.0
         });
         let without: Vec<f64> = (0..signals.len)
-            .filter(|step| !(signals.queue[*step] > QUEUED) && signals.loss[*step] < 1.0)
+            .filter(|step| !exceeds(signals.queue[*step], QUEUED) && signals.loss[*step] < 1.0)
             .map(|step| signals.loss[step])
             .collect();
         Self {

@@ -161,6 +161,11 @@ impl Signals {
     }
 }
 
+/// Whether a value is known and exceeds a limit.
+pub(super) fn exceeds(value: f64, limit: f64) -> bool {
+    value > limit
+}
+
 fn known(series: &[f64], from: usize, to: usize) -> Vec<f64> {
     let part = series.get(from..to.min(series.len())).unwrap_or_default();
     part.iter().copied().filter(|value| value.is_finite()).collect()
