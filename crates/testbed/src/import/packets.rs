@@ -414,7 +414,8 @@ fn common(
 ) -> Vec<(f64, f64)> {
     let times: HashMap<_, _> = sent.iter().map(|packet| (key(packet), packet.at)).collect();
     let rtp = received.iter().filter_map(|packet| Some((*times.get(&key(packet))?, packet.at)));
-    // Requests such as PLI repeat byte by byte: only packets that are unique tell when they arrived.
+    // Requests such as PLI repeat byte by byte: only packets that are unique tell when they
+    // arrived.
     let times = unique(reports_sent);
     let arrivals = unique(reports);
     let rtcp = arrivals.iter().filter_map(|(bytes, at)| Some((*times.get(bytes)?, *at)));

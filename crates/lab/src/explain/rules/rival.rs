@@ -19,11 +19,11 @@ const YIELDED: f64 = 0.8;
 const LEAST: usize = 8;
 /// A time of the call that is compared with, before or after. Our choice.
 const COMPARED: usize = 20;
-/// A call that fills the path alone carries the same in every step: the middle 80 % of its rates lie
-/// within this share of their median. Our choice.
+/// A call that fills the path alone carries the same in every step: the middle 80 % of its rates
+/// lie within this share of their median. Our choice.
 const ALONE: f64 = 0.1;
-/// The path has not changed if a queue tells at most this factor of the rate after the time: then the
-/// call had the whole path. Our choice.
+/// The path has not changed if a queue tells at most this factor of the rate after the time: then
+/// the call had the whole path. Our choice.
 const SAME: f64 = 1.25;
 /// A peak of the sawtooth: the delay falls to this share of it within three steps. Our choice.
 const FALLS: f64 = 0.8;

@@ -7,8 +7,8 @@ use crate::explain::{Cause, Finding, Path, Signals};
 const SIDE: usize = 6;
 /// Fewer tell nothing: a queue of one key frame lasts for two steps. Our choice.
 const LEAST: usize = 3;
-/// The longest time between both sides, in steps: a controller that grows by 8 % per second (Carlucci
-/// 2017 eq. 3) needs 15 s for three times its rate. Our choice.
+/// The longest time between both sides, in steps: a controller that grows by 8 % per second
+/// (Carlucci 2017 eq. 3) needs 15 s for three times its rate. Our choice.
 const GAP: usize = 20;
 /// Capacities that differ by this factor or more. GCC decreases by 15 % (Carlucci 2017 eq. 3), so
 /// that its own oscillation stays below. Our choice.
