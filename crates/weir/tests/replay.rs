@@ -34,7 +34,7 @@ fn a_cut_log_is_replayed_and_other_files_are_refused() {
     let cut = contains("the file ends within a message");
     in_folder(folder, &["replay", "cut.rtclog"]).assert().success().stderr(cut);
     fs::write(folder.join("other.json"), "{}").unwrap();
-    let refused = contains("this is not an RtcEventLog");
+    let refused = contains("not a dump of webrtc-internals");
     in_folder(folder, &["replay", "other.json"]).assert().code(2).stderr(refused);
     let set = ["replay", "cut.rtclog", "--set", "start_rate=fast"];
     in_folder(folder, &set).assert().code(2).stderr(contains("is not a rate"));

@@ -199,7 +199,7 @@ fn case(index: usize, seed: Seed) -> Case {
             line.rate = vec![(0.0, wide)];
             start = Some(between(50.0, 100.0));
             // Without probes the rate grows by 8 % per second at most.
-            profile = "gcc:draft-02";
+            profile = ["gcc:carlucci-2017", "gcc:chromium-2014"][(index / KINDS) % 2];
             (vec![Start], vec![Application])
         }
     };

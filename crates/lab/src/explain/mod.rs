@@ -151,12 +151,13 @@ pub fn explain(recording: &Recording) -> Vec<Explanation> {
 }
 
 fn of(signals: Signals) -> Explanation {
-    let path = Path::of(&signals);
+    let mut path = Path::of(&signals);
     let mut found: Vec<Finding> = Vec::new();
     for rule in CAUSES {
         let more = rule.find(&signals, &path, &found);
         found.extend(more);
     }
+    path.summarise(&found);
     found.sort_by_key(|finding| (finding.steps, finding.cause));
     let unknown = unknown(&signals, &found);
     let missing = CAUSES.iter().filter_map(|rule| Some((rule.cause(), rule.missing(&signals)?)));

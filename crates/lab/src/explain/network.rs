@@ -8,8 +8,8 @@ use std::fmt::Write;
 const CHANGE: f64 = 0.12;
 /// Steps that must agree on a change. Our choice.
 const AGREE: usize = 3;
-/// A capacity that was not reached: the line has this in place of the rate that was seen, so that it
-/// does not limit the call. Our choice.
+/// A capacity that was not reached: the line has this in place of the rate that was seen, so that
+/// it does not limit the call. Our choice.
 const UNSEEN: f64 = 2.0;
 /// The buffer of a line on which no packet was lost at the longest queue, s, if the queue was
 /// shorter: home gateways have some hundred milliseconds (RFC 8290 § 1 names buffers as large as

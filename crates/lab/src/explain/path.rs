@@ -1,13 +1,15 @@
 //! The path of a call, as its endpoints can know it.
 
-use super::Signals;
+use super::signals::exceeds;
+use super::{Cause, Finding, Signals};
 
 /// A queue holds packets of the call if its delay exceeds this, s. libwebrtc's overuse detector
 /// starts at the same value (Carlucci 2017, Table 1: the initial threshold is 12.5 ms).
 pub(super) const QUEUED: f64 = 0.012_5;
 /// The call is not limited by its application if it sends at least this share of its target.
 /// Encoders miss their target by some per cent: libwebrtc's own detector of application-limited
-/// regions starts below 65 % of the target (`modules/congestion_controller/goog_cc/alr_detector.h`).
+/// regions starts below 65 % of the target
+/// (`modules/congestion_controller/goog_cc/alr_detector.h`).
 pub(super) const USES_TARGET: f64 = 0.65;
 /// Steps over which a capacity is averaged: the queue of one step is filled and emptied by the
 /// controller within a few. Our choice.
@@ -54,26 +56,36 @@ impl Path {
             let (from, to) = (step.saturating_sub(WINDOW / 2), step + WINDOW.div_ceil(2));
             *share = Signals::mean(&seen, from, to);
         }
-        let quantile = |part| Signals::quantile(&share, 0, share.len(), part);
-        let (capacity, quartiles) = (quantile(0.5), (quantile(0.25), quantile(0.75)));
         let buffer_delay = Signals::quantile(&signals.queue, signals.begin, signals.len, 1.0);
         let longest = signals.queue.iter().position(|delay| *delay == buffer_delay);
         let is_full = longest.is_some_and(|step| {
             Signals::quantile(&signals.loss, step.saturating_sub(1), step + 2, 1.0) > 0.0
         });
         let without: Vec<f64> = (0..signals.len)
-            .filter(|step| !(signals.queue[*step] > QUEUED) && signals.loss[*step] < 1.0)
+            .filter(|step| !exceeds(signals.queue[*step], QUEUED) && signals.loss[*step] < 1.0)
             .map(|step| signals.loss[step])
             .collect();
-        Self {
-            capacity,
-            quartiles,
+        let mut path = Self {
             base_rtt: signals.base_rtt,
             buffer_delay,
             is_full,
             random_loss: Signals::mean(&without, 0, without.len()),
             share,
+            ..Self::default()
+        };
+        path.summarise(&[]);
+        path
+    }
+
+    /// The median and the quartiles of the capacity, without the steps in which a rival had a part
+    /// of it.
+    pub(super) fn summarise(&mut self, found: &[Finding]) {
+        let mut alone = self.share.clone();
+        for rival in found.iter().filter(|finding| finding.cause == Cause::Rival) {
+            alone[rival.steps.0..rival.steps.1.min(self.share.len())].fill(f64::NAN);
         }
+        let quantile = |part| Signals::quantile(&alone, 0, alone.len(), part);
+        (self.capacity, self.quartiles) = (quantile(0.5), (quantile(0.25), quantile(0.75)));
     }
 
     /// The capacity of a step, which holds for a while after it was seen.

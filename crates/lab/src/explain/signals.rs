@@ -44,7 +44,7 @@ pub struct Signals {
     pub cpu: Vec<f64>,
     /// Whether the controller says that its application limits it, 0 or 1.
     pub limited: Vec<f64>,
-    /// Failed probes per step.
+    /// Failed probes per step, if the recording has results of probes.
     pub failed_probes: Vec<f64>,
     /// The least round-trip time of the call, s.
     pub base_rtt: f64,
@@ -115,7 +115,8 @@ impl Signals {
         let undecoded = frames.iter().zip(&decoded).map(|(all, decoded)| 1.0 - decoded / all);
         let call = video.name.split(".video").next().unwrap_or_default();
         let is_back = video.name.ends_with(".back");
-        let mut failed_probes = vec![0.0; len];
+        let has_probes = recording.events.iter().any(|event| event.what.starts_with("probe"));
+        let mut failed_probes = vec![if has_probes { 0.0 } else { f64::NAN }; len];
         for event in recording.events.iter().filter(|event| event.what == "probeFailed") {
             if let Some(step) = steps.index(event.at.as_secs_f64()).filter(|_| !is_back) {
                 failed_probes[step] += 1.0;
@@ -159,6 +160,11 @@ impl Signals {
         let index = ((known.len() as f64 - 1.0).max(0.0) * share).round() as usize;
         known.get(index).copied().unwrap_or(f64::NAN)
     }
+}
+
+/// Whether a value is known and exceeds a limit.
+pub(super) fn exceeds(value: f64, limit: f64) -> bool {
+    value > limit
 }
 
 fn known(series: &[f64], from: usize, to: usize) -> Vec<f64> {

@@ -17,9 +17,9 @@ const MAX_RTCP: usize = 256 << 20;
 /// their response. Our choice; further ones are not kept.
 const MAX_PLACES: usize = 1_024;
 const MAX_TRANSACTIONS: usize = 1_024;
-/// The header extension with transport-wide numbers counts up by one from packet to packet: at least
-/// in this share of the packets of a direction, which retransmissions of captures, losses before
-/// the capture and reordering make less than all. Our choice.
+/// The header extension with transport-wide numbers counts up by one from packet to packet: at
+/// least in this share of the packets of a direction, which retransmissions of captures, losses
+/// before the capture and reordering make less than all. Our choice.
 const COUNTS_UP: f64 = 0.7;
 /// Clocks of video and of audio (RFC 3551 § 6, RFC 7587 § 4.1), and how far a measured clock may be
 /// off. Our choice.

@@ -189,7 +189,7 @@ impl<R: Read> Frames<R> {
             _ if is_kept => MAX_FRAME + MAX_DESCRIPTION,
             _ => u32::MAX,
         };
-        if length < 12 || length % 4 != 0 {
+        if length < 12 || !length.is_multiple_of(4) {
             return Err(CaptureError::BadLength { offset, length });
         }
         if length > allowed {
@@ -216,7 +216,7 @@ impl<R: Read> Frames<R> {
             _ => return Err(CaptureError::NoBlock { offset }),
         };
         let length = self.order.u32(&self.buffer, 0);
-        if !(28..=MAX_DESCRIPTION).contains(&length) || length % 4 != 0 {
+        if !(28..=MAX_DESCRIPTION).contains(&length) || !length.is_multiple_of(4) {
             return Err(CaptureError::BadLength { offset, length });
         }
         self.whole(offset, length as usize - 12)?;

@@ -8,7 +8,8 @@ const WINDOW: f64 = 10.0;
 /// Windows whose round trip exceeds the least one by more than this share are left out, because
 /// their delays contain queuing; the least quarter is always used. Our choice.
 const QUEUED: f64 = 0.02;
-/// The shortest time over which drift is estimated, s: the noise of 1 ms is then 17 ppm. Our choice.
+/// The shortest time over which drift is estimated, s: the noise of 1 ms is then 17 ppm. Our
+/// choice.
 const DRIFT_TIME: f64 = 60.0;
 
 /// The clock of the second endpoint against that of the first.
@@ -32,8 +33,9 @@ impl Clock {
 
     /// Estimates from one-way times. `there` are packets from the first to the second endpoint:
     /// when each was sent, and its arrival on the second clock minus that, both on the first clock,
-    /// s. `back` are packets from the second to the first: when each arrived on the first clock, and
-    /// that minus the time at which it was sent on the second clock. `None` if a direction has none.
+    /// s. `back` are packets from the second to the first: when each arrived on the first clock,
+    /// and that minus the time at which it was sent on the second clock. `None` if a direction has
+    /// none.
     #[must_use]
     pub fn estimate(there: &[(f64, f64)], back: &[(f64, f64)]) -> Option<Self> {
         let (there, back) = (minima(there), minima(back));

@@ -39,6 +39,11 @@ struct Arrival {
     delay: Option<f64>,
 }
 
+/// Packets in order of arrival, and when packets were lost (s) and how many.
+type Reception = (Vec<Arrival>, Vec<(f64, f64)>);
+/// Packets that were sent, and their times on the clock of the first endpoint, s.
+type Sent<'a> = (&'a Vec<&'a RtpPacket>, &'a dyn Fn(Time) -> f64);
+
 /// The records of a direction and medium.
 #[derive(Debug)]
 struct Builder {
@@ -95,16 +100,16 @@ impl Builder {
         }
     }
 
-    /// The mean within each sample.
-    fn mean(&mut self, name: &'static str, values: impl Iterator<Item = (f64, f64)>) {
-        let mut sums = vec![(0.0, 0u32); self.samples];
+    /// The least value of each sample: that of the packet that waited for no packet of its own
+    /// frame.
+    fn least(&mut self, name: &'static str, values: impl Iterator<Item = (f64, f64)>) {
+        let mut least = vec![f64::NAN; self.samples];
         for (at, value) in values {
-            let sum = &mut sums[self.index(at)];
-            *sum = (sum.0 + value, sum.1 + 1);
+            let index = self.index(at);
+            least[index] = value.min(least[index]);
         }
-        if sums.iter().any(|(_, count)| *count > 0) {
-            let values = sums.into_iter().map(|(sum, count)| sum / f64::from(count)).collect();
-            self.record.columns.push(Column { name, values });
+        if least.iter().any(|value| value.is_finite()) {
+            self.record.columns.push(Column { name, values: least });
         }
     }
 
@@ -131,7 +136,7 @@ impl Builder {
         self.counter("packetsReceived", arrivals.iter().map(|one| (one.at, 1.0)));
         let delays = arrivals.iter().filter_map(|one| Some((one.at, one.delay?)));
         let least = delays.clone().map(|(_, delay)| delay).fold(f64::INFINITY, f64::min);
-        self.mean(name::QUEUE_DELAY, delays.map(|(at, delay)| (at, delay - least)));
+        self.least(name::QUEUE_DELAY, delays.map(|(at, delay)| (at, delay - least)));
     }
 }
 
@@ -230,8 +235,8 @@ fn grid(log: &EventLog) -> Result<(Duration, usize), ImportError> {
 fn arrivals<'a>(
     received: impl Iterator<Item = &'a RtpPacket>,
     time: &dyn Fn(Time) -> f64,
-    sent: Option<(&Vec<&RtpPacket>, &dyn Fn(Time) -> f64)>,
-) -> (Vec<Arrival>, Vec<(f64, f64)>) {
+    sent: Option<Sent<'_>>,
+) -> Reception {
     let mut times: HashMap<(u32, u16, u32), f64> = HashMap::new();
     if let Some((sent, time)) = sent {
         times.extend(sent.iter().map(|packet| (key(packet), time(packet.at))));
@@ -343,7 +348,7 @@ impl Reported {
     }
 
     /// Arrivals and losses of a medium; `None` if no packet was reported.
-    fn medium(&self, kind: StreamKind) -> Option<(Vec<Arrival>, Vec<(f64, f64)>)> {
+    fn medium(&self, kind: StreamKind) -> Option<Reception> {
         let medium = usize::from(kind == StreamKind::Audio);
         (!self.arrivals[medium].is_empty())
             .then(|| (self.arrivals[medium].clone(), self.lost[medium].clone()))
@@ -409,7 +414,8 @@ fn common(
 ) -> Vec<(f64, f64)> {
     let times: HashMap<_, _> = sent.iter().map(|packet| (key(packet), packet.at)).collect();
     let rtp = received.iter().filter_map(|packet| Some((*times.get(&key(packet))?, packet.at)));
-    // Requests such as PLI repeat byte by byte: only packets that are unique tell when they arrived.
+    // Requests such as PLI repeat byte by byte: only packets that are unique tell when they
+    // arrived.
     let times = unique(reports_sent);
     let arrivals = unique(reports);
     let rtcp = arrivals.iter().filter_map(|(bytes, at)| Some((*times.get(bytes)?, *at)));

@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         print(&mut out, &name, explanation)?;
     }
     if let Some(clocks) = clocks.filter(|_| !args.json) {
-        out.line(format_args!("\n{clocks}"))?;
+        out.line(clocks)?;
     }
     out.finish()?;
     Ok(ExitCode::SUCCESS)
@@ -341,9 +341,8 @@ fn judge(calls: usize, seed: u64, json: bool) -> Result<ExitCode, Failure> {
     out.table(&rows)?;
     let Judgement { calls, used, fitted, fit_calls, well_fitted, .. } = judgement;
     out.line(format_args!(
-        "{calls} calls. Fitted capacity within 10 %: {} of {used} s in which a call used more than \
-         70 % of it; at least 80 % of these in {well_fitted} of {fit_calls} calls",
-        fitted
+        "{calls} calls. Fitted capacity within 10 %: {fitted} of {used} s in which a call used more \
+         than 70 % of it; at least 80 % of these in {well_fitted} of {fit_calls} calls"
     ))?;
     out.finish()?;
     Ok(ExitCode::SUCCESS)

@@ -1,11 +1,16 @@
 //! The sender's application.
 
-use super::{Rule, has, is_known, joined, kbps, runs};
+use super::{Rule, exceeds, has, is_known, joined, kbps, runs};
 use crate::explain::path::{QUEUED, USES_TARGET};
 use crate::explain::{Cause, Finding, Path, Signals};
 
 /// Shorter times are left out: a still picture. Our choice.
 const LEAST: usize = 5;
+
+/// A target is at its greatest value for at least this many steps, and within this share of it. Our
+/// choice.
+const FLAT: usize = 10;
+const AT_MOST: f64 = 0.99;
 
 pub(super) struct Application;
 
@@ -15,7 +20,8 @@ impl Rule for Application {
     }
 
     fn says(&self) -> &'static str {
-        "the video sends less than 65 % of the target while no queue grows, or the controller says so"
+        "no queue is there, and the video sends less than 65 % of the target, or the target stays at its \
+         greatest value, or the controller says so"
     }
 
     fn source(&self) -> &'static str {
@@ -28,11 +34,19 @@ impl Rule for Application {
     }
 
     fn find(&self, signals: &Signals, _: &Path, found: &[Finding]) -> Vec<Finding> {
+        let most = Signals::quantile(&signals.target, signals.begin, signals.len, 1.0);
         let is_limited = |step: usize| {
             let stated = signals.limited[step] > 0.5;
-            let below = signals.sent[step] < USES_TARGET * signals.target[step]
-                && !(signals.queue[step] > QUEUED);
-            (stated || below) && !has(found, Cause::Outage, step) && !has(found, Cause::Cpu, step)
+            let below = signals.sent[step] < USES_TARGET * signals.target[step];
+            // A target at its greatest value, without losses, does not grow because it may not.
+            let from = step.saturating_sub(FLAT);
+            let is_flat = Signals::quantile(&signals.target, from, step + 1, 0.0) >= AT_MOST * most
+                && step >= signals.begin + FLAT
+                && !exceeds(signals.loss[step], 0.0);
+            (stated || below || is_flat)
+                && !exceeds(signals.queue[step], QUEUED)
+                && !has(found, Cause::Outage, step)
+                && !has(found, Cause::Cpu, step)
         };
         let limited = joined(runs(signals.begin..signals.len, is_limited), 2, LEAST);
         let finding = |steps: (usize, usize)| {

@@ -1,6 +1,6 @@
 //! Losses without a queue.
 
-use super::{Rule, has, is_known, joined, ms, percent, runs};
+use super::{Rule, exceeds, has, is_known, joined, ms, percent, runs};
 use crate::explain::{Cause, Finding, Path, Signals};
 
 /// Losses above this limit a sender: it does not increase its rate (draft-ietf-rmcat-gcc-02 § 6).
@@ -45,7 +45,7 @@ impl Rule for Loss {
             .collect();
         let is_lossy = |step: usize| {
             let (from, to) = (step.saturating_sub(WINDOW / 2), step + WINDOW / 2);
-            if !(Signals::mean(&random, from, to) >= LIMITS) {
+            if !exceeds(Signals::mean(&random, from, to), LIMITS) {
                 return false;
             }
             let all = (from..to.min(signals.len)).filter(|step| random[*step] > 0.0);
@@ -53,7 +53,7 @@ impl Rule for Loss {
             let without = all.filter(|step| {
                 // Delays are measured before or after a loss.
                 let most = Signals::quantile(&signals.queue, step.saturating_sub(1), step + 2, 1.0);
-                !(most > EMPTY)
+                !exceeds(most, EMPTY)
             });
             without.map(|step| random[step]).sum::<f64>() >= WITHOUT_QUEUE * total
         };

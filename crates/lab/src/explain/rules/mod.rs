@@ -12,6 +12,7 @@ mod rival;
 mod start;
 mod step;
 
+use super::signals::exceeds;
 use super::{Cause, Finding, Path, Signals};
 use std::ops::Range;
 

@@ -24,8 +24,8 @@ impl Rule for Probing {
     }
 
     fn missing(&self, signals: &Signals) -> Option<&'static str> {
-        let has = signals.failed_probes.iter().any(|count| *count > 0.0);
-        (!has).then_some("failed probes, which only an RtcEventLog has")
+        let has = super::is_known(&signals.failed_probes);
+        (!has).then_some("results of probes, which only an RtcEventLog has")
     }
 
     fn find(&self, signals: &Signals, _: &Path, _: &[Finding]) -> Vec<Finding> {

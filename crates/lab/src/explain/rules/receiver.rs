@@ -1,6 +1,6 @@
 //! The receiver.
 
-use super::{Rule, is_known, joined, kbps, percent, runs};
+use super::{Rule, exceeds, is_known, joined, kbps, percent, runs};
 use crate::explain::{Cause, Finding, Path, Signals};
 
 /// The target is that of the receiver's message if it is at most this much higher: the message
@@ -9,6 +9,9 @@ const FOLLOWS: f64 = 1.05;
 /// A receiver that decodes less than this share of the frames that arrive is too slow; a few frames
 /// are dropped at every key frame. Our choice.
 const DECODED: f64 = 0.8;
+/// Frames that are not decoded within this many steps after a loss or an outage are not the
+/// receiver's fault. Our choice.
+const SINCE: usize = 10;
 /// Shorter times are left out. Our choice.
 const LEAST: usize = 3;
 
@@ -46,7 +49,12 @@ impl Rule for Receiver {
             Finding { cause: Cause::Receiver, steps, evidence, series }
         });
         let slow = runs(steps(), |step| {
-            signals.undecoded[step] > 1.0 - DECODED && !super::has(found, Cause::Outage, step)
+            // After a loss, frames wait for their reference or a key frame.
+            let from = step.saturating_sub(SINCE);
+            let lost = Signals::quantile(&signals.loss, from, step + 1, 1.0);
+            signals.undecoded[step] > 1.0 - DECODED
+                && !exceeds(lost, 0.0)
+                && !(from..=step).any(|step| super::has(found, Cause::Outage, step))
         });
         let slow = joined(slow, 1, LEAST).into_iter().map(|steps| {
             let share = Signals::mean(&signals.undecoded, steps.0, steps.1);

@@ -3,37 +3,23 @@
 use super::{Rule, has, is_known, kbps};
 use crate::explain::{Cause, Finding, Path, Signals};
 
-/// The times before and after that are compared, in steps, and the steps in between that are left
-/// out, in which the controller follows. Our choice.
-const SIDE: usize = 8;
-const FOLLOWS: usize = 4;
-/// Rates that differ by this factor or more. GCC decreases by 15 % (Carlucci 2017 eq. 3), so that
-/// its own oscillation stays below. Our choice.
+/// The steps before and after in which a queue told the capacity, that are compared. Our choice.
+const SIDE: usize = 6;
+/// Fewer tell nothing: a queue of one key frame lasts for two steps. Our choice.
+const LEAST: usize = 3;
+/// The longest time between both sides, in steps: a controller that grows by 8 % per second
+/// (Carlucci 2017 eq. 3) needs 15 s for three times its rate. Our choice.
+const GAP: usize = 20;
+/// Capacities that differ by this factor or more. GCC decreases by 15 % (Carlucci 2017 eq. 3), so
+/// that its own oscillation stays below. Our choice.
 const FACTOR: f64 = 1.5;
-/// The queue that shows a step down, s: at half the capacity, the packets of 100 ms take 200 ms.
-/// Our choice.
-const SPIKE: f64 = 0.05;
+
+/// The factor by which two capacities differ, at least 1.
+fn factor(before: f64, after: f64) -> f64 {
+    (after / before).max(before / after)
+}
 
 pub(super) struct Step;
-
-impl Step {
-    /// The capacity on both sides of a step; `None` where it is not told.
-    fn sides(signals: &Signals, path: &Path, step: usize) -> Option<(f64, f64)> {
-        let side = |from: usize, to: usize| {
-            let seen = path.share.get(from..to.min(signals.len))?;
-            let told = seen.iter().filter(|share| share.is_finite()).count();
-            let rate = if told > 0 {
-                Signals::quantile(&path.share, from, to, 0.5)
-            } else {
-                Signals::quantile(&signals.carried, from, to, 0.5)
-            };
-            rate.is_finite().then_some((rate, told > 0))
-        };
-        let (before, told_before) = side(step.checked_sub(SIDE)?, step)?;
-        let (after, told_after) = side(step + FOLLOWS, step + FOLLOWS + SIDE)?;
-        (told_before || told_after).then_some((before, after))
-    }
-}
 
 impl Rule for Step {
     fn cause(&self) -> Cause {
@@ -41,7 +27,7 @@ impl Rule for Step {
     }
 
     fn says(&self) -> &'static str {
-        "the capacity differs by a factor of 1.5 or more between the 8 s before and after"
+        "the capacity that queues told differs by a factor of 1.5 or more before and after"
     }
 
     fn source(&self) -> &'static str {
@@ -53,34 +39,48 @@ impl Rule for Step {
     }
 
     fn find(&self, signals: &Signals, path: &Path, found: &[Finding]) -> Vec<Finding> {
-        let mut steps: Vec<(usize, f64, f64)> = Vec::new();
-        // The start of the call is not a step.
-        for step in signals.begin + SIDE + FOLLOWS..signals.len.saturating_sub(SIDE) {
-            let near = step.saturating_sub(SIDE)..step + FOLLOWS + SIDE;
-            let other = [Cause::Rival, Cause::Outage, Cause::Application];
-            if near.clone().any(|step| other.iter().any(|cause| has(found, *cause, step))) {
+        // What a rival left, and what an outage held back, is not the capacity.
+        let is_told = |step: &usize| {
+            path.share[*step].is_finite()
+                && !has(found, Cause::Rival, *step)
+                && !has(found, Cause::Outage, *step)
+                && !has(found, Cause::Outage, step.saturating_sub(2))
+        };
+        let told: Vec<usize> = (signals.begin..signals.len).filter(is_told).collect();
+        let capacity = |steps: &[usize]| {
+            let seen: Vec<f64> = steps.iter().map(|step| path.share[*step]).collect();
+            Signals::quantile(&seen, 0, seen.len(), 0.5)
+        };
+        let other = |from: usize, to: usize| {
+            (from..=to)
+                .any(|step| has(found, Cause::Rival, step) || has(found, Cause::Outage, step))
+        };
+        let mut steps: Vec<(usize, usize, f64, f64)> = Vec::new();
+        for index in LEAST..told.len().saturating_sub(LEAST - 1) {
+            let before = &told[index.saturating_sub(SIDE)..index];
+            let after = &told[index..(index + SIDE).min(told.len())];
+            let (from, to) = (told[index - 1], told[index]);
+            if to - from > GAP || other(from, to) {
                 continue;
             }
-            let Some((before, after)) = Self::sides(signals, path, step) else { continue };
-            let falls = before >= FACTOR * after
-                && Signals::quantile(&signals.queue, step, step + FOLLOWS, 1.0) > SPIKE;
-            let rises = after >= FACTOR * before;
-            if !falls && !rises {
+            let (before, after) = (capacity(before), capacity(after));
+            if factor(before, after) < FACTOR {
                 continue;
             }
-            let sharper = |one: f64, other: f64| (one / other).ln().abs();
+            let sharper =
+                |last: &(usize, usize, f64, f64)| factor(before, after) > factor(last.2, last.3);
             match steps.last_mut() {
-                Some(last) if step - last.0 <= SIDE + FOLLOWS => {
-                    if sharper(before, after) > sharper(last.1, last.2) {
-                        *last = (step, before, after);
+                Some(last) if to <= last.1 + SIDE => {
+                    if sharper(last) {
+                        *last = (from, to, before, after);
                     }
                 }
-                _ => steps.push((step, before, after)),
+                _ => steps.push((from, to, before, after)),
             }
         }
-        let finding = |(step, before, after): (usize, f64, f64)| Finding {
+        let finding = |(from, to, before, after): (usize, usize, f64, f64)| Finding {
             cause: Cause::Step,
-            steps: (step, step + FOLLOWS),
+            steps: (from, to + 1),
             evidence: format!("from {} to {}", kbps(before), kbps(after)),
             series: &["carried", "queue"],
         };

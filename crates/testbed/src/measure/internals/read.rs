@@ -254,8 +254,8 @@ fn polls(objects: &BTreeMap<String, Vec<Series>>) -> Result<Vec<f64>, DumpError>
     Ok(times)
 }
 
-/// The times of the polls of a dump that has no times of its objects, as before Chromium 88: at equal
-/// distances between the begin and the end of the longest series.
+/// The times of the polls of a dump that has no times of its objects, as before Chromium 88: at
+/// equal distances between the begin and the end of the longest series.
 fn uniform(objects: &BTreeMap<String, Vec<Series>>) -> Result<Vec<f64>, DumpError> {
     let longest = objects.values().flatten().max_by_key(|series| series.values.len());
     let Some(series) = longest else { return Ok(Vec::new()) };

@@ -22,8 +22,8 @@ use std::io::{BufRead, BufReader, Read};
 pub const HEADER: &[u8] = b"RTCStatsDump\n";
 /// The longest line, bytes. A report has about 20 kB.
 const MAX_LINE: u64 = 16 << 20;
-/// The most bytes of reports; an hour of two connections that are polled once per second takes about
-/// 10 MB. As JSON values they take several times as much memory.
+/// The most bytes of reports; an hour of two connections that are polled once per second takes
+/// about 10 MB. As JSON values they take several times as much memory.
 const MAX_REPORTS: usize = 64 << 20;
 /// The most connections and the most members of a connection. Our choice.
 const MAX_CONNECTIONS: usize = 64;
