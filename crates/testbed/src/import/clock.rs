@@ -94,9 +94,12 @@ fn minima(values: &[(f64, f64)]) -> Vec<(i64, f64)> {
 mod tests {
     use super::*;
 
+    /// (time of sending, difference of the clocks), in seconds.
+    type Packets = Vec<(f64, f64)>;
+
     /// One packet per 100 ms in each direction for `seconds`: 20 ms there, 30 ms back, with a queue
     /// of up to 100 ms there, and a second clock that is 5 s ahead and drifts.
-    fn packets(seconds: u64, drift: f64) -> (Vec<(f64, f64)>, Vec<(f64, f64)>) {
+    fn packets(seconds: u64, drift: f64) -> (Packets, Packets) {
         let second = |first: f64| 5.0 + first * (1.0 + drift);
         let times = (0..seconds * 10).map(|tick| tick as f64 / 10.0);
         let there = times.clone().map(|sent| {

@@ -40,7 +40,8 @@ fn an_event_log_has_both_directions_and_what_the_feedback_says() {
     // All but the packets that are in flight at the end were reported.
     assert!((0.0..100.0).contains(&(sent - received - lost)), "{sent} {received} {lost}");
     let delays = video.column("queueDelay").unwrap();
-    assert!(delays.iter().any(|delay| *delay > 0.2) && delays.iter().all(|delay| !(*delay < 0.0)));
+    // Times without a value are NaN.
+    assert!(delays.iter().any(|delay| *delay > 0.2) && !delays.iter().any(|delay| *delay < 0.0));
     assert!(video.points("roundTripTime").unwrap().len() > 10);
 }
 
