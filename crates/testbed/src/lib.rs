@@ -5,6 +5,7 @@
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
 pub mod capture;
+mod clock;
 pub mod emulate;
 pub mod event_log;
 pub mod fit;

@@ -157,9 +157,19 @@ fn a_native_peer_and_chromium_call_each_other() {
 #[test]
 fn a_chromium_with_scream_sends_ect1_and_dualpi2_marks_it() {
     let Some(bench) = bench() else { return };
+    let table = r#"
+[[figure]]
+kind = "table"
+title = "ECN"
+values = [
+  { name = "ECT(1)", metric = "ect1_share", stream = "main.video" },
+  { name = "CE", metric = "ce_share", stream = "main.video" },
+]
+"#;
+    fs::write(bench.folder.path().join("ecn.toml"), format!("{FILE}{table}")).unwrap();
     let mut shares = Vec::new();
     for _ in 0..3 {
-        let mut args = vec!["measure", "e.toml", "--json", "--quiet", "--endpoint"];
+        let mut args = vec!["measure", "ecn.toml", "--json", "--quiet", "--endpoint"];
         args.push("chromium+scream");
         for change in [
             "call.main.audio=false",

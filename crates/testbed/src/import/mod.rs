@@ -8,12 +8,11 @@
 //!                 └▶ rtcstats ───┴▶ stats of both endpoints ───────────┘
 //! ```
 
-mod clock;
 mod packets;
 #[cfg(test)]
 mod tests;
 
-pub use clock::Clock;
+pub use crate::clock::Clock;
 
 use crate::capture::{self, Capture, CaptureError};
 use crate::event_log::{self, EventLog, EventLogError};

@@ -1,5 +1,5 @@
 use super::{Connection, Dump, DumpError};
-use crate::import::Clock;
+use crate::clock::Clock;
 use crate::measure::stats::{CallInfo, Collected, Collector, sample_count};
 use chrono::{DateTime, SecondsFormat};
 use server::signalling::{CallRole, StatsReport};
