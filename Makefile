@@ -47,7 +47,7 @@ lint:
 	./scripts/pages
 
 unit:
-	$(CARGO) test --workspace --locked
+	./scripts/tests
 
 python: ## The Python package: types, tests, notebooks.
 	./scripts/python
@@ -58,7 +58,7 @@ attack:
 	./scripts/attack target/debug/weir
 
 fuzz:
-	./fuzz/run 6
+	./fuzz/run 4
 
 bench:
 	$(CARGO) bench --workspace --locked
