@@ -119,7 +119,7 @@ impl From<ControllerError> for Problem {
 /// # Errors
 /// If there is none, or its improvements are not possible.
 pub fn check(name: &str) -> Result<(), ControllerError> {
-    cc::build(&plain(name)).map(drop).map_err(|error| ControllerError::of(name, error))
+    cc::check(&plain(name)).map_err(|error| ControllerError::of(name, error))
 }
 
 /// The names of the settings of a controller; empty if there is no such controller.

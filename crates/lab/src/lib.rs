@@ -7,6 +7,7 @@ pub mod claims;
 mod claims_report;
 pub mod comparison;
 mod expression;
+pub mod external;
 pub mod figures;
 mod open;
 pub mod remedies;
