@@ -9,6 +9,7 @@ pub mod comparison;
 mod expression;
 pub mod external;
 pub mod figures;
+pub mod judge;
 mod open;
 pub mod remedies;
 pub mod runner;

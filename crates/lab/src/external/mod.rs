@@ -10,13 +10,13 @@ mod tests;
 pub use messages::{Answer, Message};
 
 use crate::runner::RunFailure;
-use cc::{ControllerConfig, Controllers, Feedback, ProbeQueue, Sender, SignalSink};
+use cc::{BuildError, ControllerConfig, Controllers, Feedback, ProbeQueue, Sender, SignalSink};
 use messages::{Packet, Told, VERSION, WhenSent, checked};
 use program::Program;
 use sim::{MakeControllers, Options, Recording, Scenario};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
-use units::{Bitrate, Duration, Time};
+use units::{Bitrate, Duration, Seed, Time};
 
 /// The pacing rate as a multiple of the target, if the program states none (libwebrtc
 /// `goog_cc_network_control.cc`: 2.5).
@@ -47,17 +47,54 @@ pub fn simulate(scenario: &Scenario, options: Options<'_>) -> Result<Recording, 
     if !has_program(scenario) {
         return Ok(sim::run(scenario, options)?);
     }
-    let fault = Arc::new(Fault::default());
-    let (seed, of_run) = (scenario.seed.0, Arc::clone(&fault));
+    let programs = Programs::new(scenario.seed);
+    let started = programs.clone();
     let make: Arc<MakeControllers> = Arc::new(move |call, config| {
         cc::external::command(&config.profile)?;
-        let sender = Box::new(External::new(call, config, seed, Arc::clone(&of_run)));
-        Some(Controllers { sender, receiver: None, transport_feedback: true })
+        started.build(call, config).ok()
     });
     let recording = sim::run(scenario, Options { controllers: Some(make), ..options });
-    match fault.take() {
+    match programs.fault() {
         Some(message) => Err(RunFailure::Controller(message)),
         None => Ok(recording?),
+    }
+}
+
+/// The programs of a run.
+#[derive(Clone)]
+pub struct Programs {
+    seed: Seed,
+    fault: Arc<Fault>,
+}
+
+impl Programs {
+    /// Of a run with this seed.
+    #[must_use]
+    pub fn new(seed: Seed) -> Self {
+        Self { seed, fault: Arc::default() }
+    }
+
+    /// The controllers of a direction of a call, built in or as a program.
+    ///
+    /// # Errors
+    /// As [`cc::build`]; the faults of a program are those of [`Self::fault`].
+    pub fn build(&self, call: &str, config: &ControllerConfig) -> Result<Controllers, BuildError> {
+        if cc::external::command(&config.profile).is_none() {
+            return cc::build(config);
+        }
+        let sender = Box::new(External::new(call, config, self.seed.0, Arc::clone(&self.fault)));
+        Ok(Controllers { sender, receiver: None, transport_feedback: true })
+    }
+
+    /// Makes the run fail with this message, unless it has failed already.
+    pub fn fail(&self, message: String) {
+        self.fault.set(message);
+    }
+
+    /// Why the run has failed; `None` if it has not.
+    #[must_use]
+    pub fn fault(&self) -> Option<String> {
+        self.fault.take()
     }
 }
 

@@ -1,4 +1,4 @@
-use super::{advise, doctor, list, run};
+use super::{doctor, list, run};
 use crate::cli::{Schema as Args, SchemaOf};
 use crate::failure::Failure;
 use crate::output::Output;
@@ -24,6 +24,10 @@ fn of(what: SchemaOf) -> serde_json::Value {
         SchemaOf::Upload => lines_of::<testbed::upload::UploadLine>(),
         SchemaOf::Verify => lines_of::<lab::claims::Verdict>(),
         SchemaOf::Advise => lines_of::<lab::remedies::RemedyLine<'_>>(),
+        SchemaOf::Judge => lines_of::<lab::judge::Finding>(),
+        SchemaOf::Equal => lines_of::<super::judge::EqualLine<'_>>(),
+        SchemaOf::ExternalMessage => lines_of::<lab::external::Message<'_>>(),
+        SchemaOf::ExternalAnswer => schemars::schema_for!(lab::external::Answer).to_value(),
         SchemaOf::Compare => lines_of::<lab::comparison::Difference>(),
         SchemaOf::List => lines_of::<list::ExperimentRow>(),
         SchemaOf::ListControllers => lines_of::<list::ControllerOrImprovement>(),
