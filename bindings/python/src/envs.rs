@@ -210,7 +210,7 @@ impl Place {
         });
         let listener = Box::new(Listener(Arc::clone(&heard)));
         let mut simulation =
-            Simulation::observed(&scenario, listener, Some(make)).map_err(errors::other)?;
+            Simulation::observed(&scenario, listener, Some(&make)).map_err(errors::other)?;
         let flow = simulation.flow(self.direction);
         lock(&heard).to = flow.map(|flow| (flow.dst, flow.dst_port));
         simulation.advance(start).map_err(errors::other)?;

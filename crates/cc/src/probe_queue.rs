@@ -32,7 +32,8 @@ pub(crate) fn min_bytes(cluster: &ProbeCluster) -> Bytes {
 }
 
 impl ProbeQueue {
-    /// An empty queue. A cluster that is not sent within `expiry` after it was offered is abandoned.
+    /// An empty queue. A cluster that is not sent within `expiry` after it was offered is
+    /// abandoned.
     #[must_use]
     pub fn new(expiry: Duration) -> Self {
         Self {
@@ -45,7 +46,8 @@ impl ProbeQueue {
         }
     }
 
-    /// Adds a cluster at `now`; `None` before the first packet. If the queue is full, the oldest waiting cluster is abandoned.
+    /// Adds a cluster at `now`; `None` before the first packet. If the queue is full, the oldest
+    /// waiting cluster is abandoned.
     pub fn push(&mut self, now: Option<Time>, cluster: ProbeCluster) {
         if self.waiting.len() == CAPACITY {
             self.waiting.pop_front();

@@ -185,7 +185,7 @@ impl<'a> Simulation<'a> {
     pub fn new(scenario: &Scenario, options: Options<'a>) -> Result<Self, RunError> {
         let Options { tap, cancel, controllers } = options;
         let tap = tap.map(|tap| Box::new(tap) as Box<dyn Tap + 'a>);
-        Self::build(scenario, tap, cancel, controllers)
+        Self::build(scenario, tap, cancel, controllers.as_ref())
     }
 
     /// A simulation at time zero that owns its observer.
@@ -195,7 +195,7 @@ impl<'a> Simulation<'a> {
     pub fn observed(
         scenario: &Scenario,
         tap: Box<dyn Tap + 'a>,
-        controllers: Option<Arc<MakeControllers>>,
+        controllers: Option<&Arc<MakeControllers>>,
     ) -> Result<Self, RunError> {
         Self::build(scenario, Some(tap), None, controllers)
     }
@@ -204,11 +204,11 @@ impl<'a> Simulation<'a> {
         scenario: &Scenario,
         tap: Option<Box<dyn Tap + 'a>>,
         cancel: Option<&'a AtomicBool>,
-        controllers: Option<Arc<MakeControllers>>,
+        controllers: Option<&Arc<MakeControllers>>,
     ) -> Result<Self, RunError> {
         let end = Time::ZERO + scenario.duration;
         let network = Network::new(&scenario.network, scenario.seed)?;
-        let sessions = sessions(scenario, end, controllers.as_ref())?;
+        let sessions = sessions(scenario, end, controllers)?;
         let first = |session: &Session| {
             [End::Sender, End::Receiver].map(|end| session.next_wake(end, Time::ZERO))
         };
