@@ -19,11 +19,13 @@
 struct Readme;
 
 mod api;
+mod probe_queue;
 mod profile;
 mod ranges;
 mod registry;
 mod setting;
 
+pub mod external;
 pub mod fixed;
 pub mod gcc;
 pub mod kilinc_andersson;
@@ -33,6 +35,7 @@ pub mod scream_v2;
 
 pub use api::*;
 pub use gcc::Improvement;
+pub use probe_queue::ProbeQueue;
 pub use profile::{BuildError, ControllerConfig, Controllers, ImprovementError, Profile};
-pub use registry::{build, improve, improvements, profiles, settings_of};
+pub use registry::{build, check, improve, improvements, profiles, settings_of};
 pub use setting::{Setting, SettingError};

@@ -1,6 +1,7 @@
 //! The controllers by name. A new controller is a folder and an entry in `FAMILIES`.
 
 use crate::Setting;
+use crate::external;
 use crate::gcc::Improvement;
 use crate::profile::{
     BuildError, ControllerConfig, Controllers, ImprovementError, Profile, unknown,
@@ -74,14 +75,39 @@ pub fn profiles() -> Vec<Profile> {
     FAMILIES.iter().flat_map(|family| (family.profiles)()).collect()
 }
 
-/// Builds a controller from its configuration.
+/// Checks a configuration: [`build`] succeeds, or the controller is a program
+/// ([`external`](crate::external)), which `build` cannot start.
 ///
 /// # Errors
-/// When there is no such profile or setting, or a value is out of its range.
-pub fn build(config: &ControllerConfig) -> Result<Controllers, BuildError> {
+/// As [`build`].
+pub fn check(config: &ControllerConfig) -> Result<(), BuildError> {
+    if external::command(&config.profile).is_none() {
+        return build(config).map(drop);
+    }
+    check_rates(config)?;
+    external::config(config).map(drop).map_err(with_names)
+}
+
+fn check_rates(config: &ControllerConfig) -> Result<(), BuildError> {
     if config.min_rate > config.start_rate || config.start_rate > config.max_rate {
         let (min, start, max) = (config.min_rate, config.start_rate, config.max_rate);
         return Err(BuildError::Rates { min, start, max });
+    }
+    Ok(())
+}
+
+/// Builds a controller from its configuration.
+///
+/// # Errors
+/// When there is no such profile or setting, a value is out of its range, or the controller is a
+/// program ([`external`](crate::external)).
+pub fn build(config: &ControllerConfig) -> Result<Controllers, BuildError> {
+    check_rates(config)?;
+    if external::command(&config.profile).is_some() {
+        external::config(config)?;
+        let name = &config.profile;
+        let reason = format!("controller '{name}' is a program, which only simulations can start");
+        return Err(BuildError::Invalid(reason));
     }
     let (family, rest) = find(&config.profile)?;
     if let (None, Some((name, improvement))) = (family.improve, config.profile.split_once('+')) {
@@ -96,6 +122,9 @@ pub fn build(config: &ControllerConfig) -> Result<Controllers, BuildError> {
 /// # Errors
 /// As [`build`], except that the rates are not checked.
 pub fn settings_of(config: &ControllerConfig) -> Result<Vec<Setting>, BuildError> {
+    if external::command(&config.profile).is_some() {
+        return external::settings_of(config);
+    }
     let (family, rest) = find(&config.profile)?;
     (family.settings)(rest, config).map_err(with_names)
 }

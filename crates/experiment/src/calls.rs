@@ -316,8 +316,8 @@ fn controller(table: &mut Reader<'_>) -> Result<ControllerConfig, Fault> {
         max_rate: table.or("max_rate", MAX_RATE)?,
     };
     positive(table, "start_rate", config.start_rate > Bitrate::ZERO)?;
-    match cc::build(&config) {
-        Ok(_) => Ok(config),
+    match cc::check(&config) {
+        Ok(()) => Ok(config),
         Err(error) => {
             let error = ControllerError::of(&config.profile, error);
             Err(table.problem(error.key(), error))

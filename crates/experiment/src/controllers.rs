@@ -124,7 +124,7 @@ pub fn adaptive() -> impl Iterator<Item = String> {
 /// # Errors
 /// If there is none, or its improvements are not possible.
 pub fn check(name: &str) -> Result<(), ControllerError> {
-    cc::build(&plain(name)).map(drop).map_err(|error| ControllerError::of(name, error))
+    cc::check(&plain(name)).map_err(|error| ControllerError::of(name, error))
 }
 
 /// The names of the settings of a controller; empty if there is no such controller.

@@ -330,7 +330,7 @@ impl Experiment {
     /// If there is no such controller, it does not have a setting that an axis varies, or an axis
     /// varies the controller.
     pub fn with_controller(&self, profile: &str) -> Result<Self, ExperimentError> {
-        let node = document::parse_value(&format!("\"{profile}\""));
+        let node = document::parse_value(&format!("{profile:?}"));
         let known = controllers::settings_of(profile);
         let change = |call: &mut Table| {
             call.insert("controller", node.clone());

@@ -24,17 +24,25 @@ pub(crate) struct Ends {
 }
 
 impl Plan {
-    /// Checks that the profile of the call's video can be built.
+    /// Checks that the profile of the call's video can be built. A program needs a caller who makes
+    /// its controllers.
     ///
     /// # Errors
     /// [`RunError::Controller`] if no controller has this name or its settings are wrong.
     pub(crate) fn check(&self) -> Result<(), RunError> {
-        self.call.video.as_ref().map_or(Ok(()), |video| self.profile(video).map(drop))
+        let Some(video) = &self.call.video else { return Ok(()) };
+        if self.make.is_none() {
+            return self.profile(video).map(drop);
+        }
+        cc::check(&video.controller).map_err(|error| self.refused(error))
+    }
+
+    fn refused(&self, error: cc::BuildError) -> RunError {
+        RunError::Controller { call: self.call.name.clone(), error }
     }
 
     fn profile(&self, video: &VideoConfig) -> Result<cc::Controllers, RunError> {
-        cc::build(&video.controller)
-            .map_err(|error| RunError::Controller { call: self.call.name.clone(), error })
+        cc::build(&video.controller).map_err(|error| self.refused(error))
     }
 
     /// Builds the controllers of the call's video; `None` for a call without video.

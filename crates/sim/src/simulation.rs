@@ -95,7 +95,7 @@ pub struct Options<'a> {
     /// Set this flag to end the run early; it then returns [`RunError::Cancelled`].
     pub cancel: Option<&'a AtomicBool>,
     /// Makes controllers that are code of the caller and not profiles. Every call must still have a
-    /// profile that can be built.
+    /// configuration that [`cc::check`] accepts.
     pub controllers: Option<Arc<MakeControllers>>,
 }
 

@@ -5,6 +5,7 @@ mod compare;
 mod device;
 mod explain;
 mod figures;
+mod judge;
 #[cfg(feature = "testbed")]
 mod real_time;
 #[cfg(feature = "server")]
@@ -30,6 +31,7 @@ use document::FileError;
 use experiment::Experiment;
 pub(crate) use explain::Explain;
 pub(crate) use figures::Format;
+pub(crate) use judge::{Equal, Judge};
 #[cfg(feature = "testbed")]
 pub(crate) use real_time::{Emulate, Fit, Import, Measure, RealTimeArgs, Replay};
 #[cfg(feature = "server")]
@@ -69,6 +71,10 @@ pub(crate) enum Command {
     Verify(Verify),
     /// Rank remedies for a call by its gain and by the cost for other traffic
     Advise(Advise),
+    /// Judge a controller: better, worse or the same as another one
+    Judge(Judge),
+    /// Feed two controllers the same feedback and find the first divergence
+    Equal(Equal),
     /// Simulate experiments and draw their figures into one HTML file
     Report(Report),
     /// Run a sweep: an objective over a space of parameters
@@ -144,6 +150,14 @@ pub(crate) enum SchemaOf {
     Verify,
     /// weir advise --json
     Advise,
+    /// weir judge --json
+    Judge,
+    /// weir equal --json
+    Equal,
+    /// A message to a controller 'external:COMMAND'
+    ExternalMessage,
+    /// An answer of a controller 'external:COMMAND'
+    ExternalAnswer,
     /// weir compare --json
     Compare,
     /// weir list --json

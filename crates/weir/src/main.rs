@@ -33,6 +33,8 @@ fn main() -> ExitCode {
         Command::Run(args) => commands::run::run(&args),
         Command::Verify(args) => commands::verify::run(&args),
         Command::Advise(args) => commands::advise::run(&args),
+        Command::Judge(args) => commands::judge::run(&args),
+        Command::Equal(args) => commands::judge::equal(&args),
         Command::Report(args) => commands::report::run(&args),
         Command::Sweep(args) => commands::sweep::run(&args),
         Command::SweepTask(args) => commands::sweep::task(&args),

@@ -615,3 +615,67 @@ fn a_file_that_reaches_the_size_limit_is_an_error_and_not_a_silent_end() {
         assert!(said.starts_with("error: ") && said.lines().count() == 1, "{args}: {said}");
     }
 }
+
+/// A suite of one cell.
+const SUITE: &str = r#"
+title = "A line"
+duration = "8s"
+runs = 3
+[host.alice]
+up = { rate = "1Mbit/s", delay = "25ms", queue = "droptail limit 150ms" }
+[host.bob]
+[call.main]
+from = "alice"
+to = "bob"
+"#;
+
+fn judge(folder: &std::path::Path, args: &[&str]) -> assert_cmd::Command {
+    std::fs::write(folder.join("suite.toml"), SUITE).unwrap();
+    in_folder(folder, &[&["judge", "--suite", "suite.toml", "-q"], args].concat())
+}
+
+#[test]
+fn a_controller_is_the_same_as_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let same = contains("the same: no difference that counts");
+    judge(folder.path(), &["gcc:libwebrtc"]).assert().success().stdout(same);
+    let repeats = contains("0 alarms in 5 repeats of gcc:libwebrtc");
+    judge(folder.path(), &["gcc:libwebrtc", "--repeat", "5"]).assert().success().stdout(repeats);
+}
+
+#[test]
+fn a_worse_controller_is_reported_in_every_form() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = ["--junit", "j.xml", "--markdown", "m.md", "-o", "p.html", "--json"];
+    let slow = [&["fixed:100kbit/s"], &files[..]].concat();
+    let output = judge(folder.path(), &slow).assert().code(1).get_output().stdout.clone();
+    let findings = json_lines(&output);
+    let rate =
+        |finding: &&Value| finding["metric"] == "received_rate" && !finding["cell"].is_null();
+    let rate = findings.iter().find(rate).unwrap();
+    assert_eq!((&rate["verdict"], &rate["words"]), (&"worse".into(), &"much worse".into()));
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    assert!(read("j.xml").contains("<failure message=\"much worse: "));
+    assert!(read("m.md").contains("| much worse | A line"));
+    assert!(read("p.html").contains("received_rate"));
+}
+
+#[test]
+fn a_program_that_fails_costs_its_runs_and_no_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let failed = contains("3 of 6 runs failed").and(contains("cannot start './missing'"));
+    judge(folder.path(), &["external:./missing"]).assert().code(1).stderr(failed);
+}
+
+#[test]
+fn equal_controllers_are_equal_and_others_diverge_first_somewhere() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("suite.toml"), SUITE).unwrap();
+    let equal = |second: &[&str]| {
+        let args = ["equal", "gcc:libwebrtc", "gcc:libwebrtc", "--experiment", "suite.toml"];
+        in_folder(folder.path(), &[&args, second].concat())
+    };
+    equal(&[]).assert().success().stdout(contains("equal after"));
+    let diverges = contains("first divergence at").and(contains("target_rate of main"));
+    equal(&["--set", "aimd.decrease=0.6"]).assert().code(1).stdout(diverges);
+}

@@ -1,5 +1,6 @@
 use super::Job;
 use super::stored::{insert, meta};
+use crate::external;
 use blake3::Hasher;
 use experiment::Experiment;
 use metrics::usual;
@@ -71,9 +72,10 @@ impl RunCache {
         self.open.as_ref().map(|open| open.store.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The digest of a run; `None` without a store.
+    /// The digest of a run; `None` without a store, and for a run whose controller is a program:
+    /// its code may change, so such a run is neither found nor kept.
     pub(super) fn digest(&self, scenario: &Scenario) -> Option<String> {
-        self.open.is_some().then(|| digest(scenario))
+        (self.open.is_some() && !external::has_program(scenario)).then(|| digest(scenario))
     }
 
     /// The run with this digest; `None` if it is not stored. If it cannot be read, `cancel` is set

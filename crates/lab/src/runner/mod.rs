@@ -11,6 +11,7 @@ mod tests;
 pub use cache::{CacheSummary, NO_CACHE, RunCache};
 pub use stored::{capture, insert};
 
+use crate::external;
 use cache::Found;
 pub(crate) use cache::encode;
 use delivery::Delivery;
@@ -127,12 +128,11 @@ impl Runner<'_> {
         each: impl Fn(Job, &Recording) -> T + Sync,
         sink: impl FnMut(Outcome<T>),
     ) -> Summary {
-        let simulate = |scenario: &_, options: sim::Options<'_>| Ok(sim::run(scenario, options)?);
-        self.run_by(experiments, simulate, each, sink)
+        self.run_by(experiments, external::simulate, each, sink)
     }
 
-    /// As [`run`](Self::run), but with `simulate` in place of [`sim::run`], for controllers that
-    /// are code of the caller. A cache would not know this code: use [`NO_CACHE`].
+    /// As [`run`](Self::run), but with `simulate` in place of [`external::simulate`], for
+    /// controllers that are code of the caller. A cache would not know this code: use [`NO_CACHE`].
     pub fn run_by<T: Send>(
         &self,
         experiments: &[Experiment],

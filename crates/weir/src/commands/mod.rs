@@ -13,6 +13,7 @@ pub(crate) mod export;
 pub(crate) mod fit;
 #[cfg(feature = "testbed")]
 pub(crate) mod import;
+pub(crate) mod judge;
 mod lines;
 pub(crate) mod list;
 pub(crate) mod man;

@@ -37,7 +37,6 @@ mod loss_observations;
 mod overuse;
 mod probe_controller;
 mod probe_estimator;
-mod probe_queue;
 mod robust_throughput;
 mod rounding;
 mod rtt_backoff;

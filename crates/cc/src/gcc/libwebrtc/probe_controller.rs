@@ -1,7 +1,7 @@
 //! Decides when to probe and at which rate (libwebrtc `goog_cc/probe_controller.cc`).
 
 use super::config::LibwebrtcConfig;
-use super::probe_queue::ProbeQueue;
+use crate::ProbeQueue;
 use crate::{ProbeCluster, SentPacket};
 use units::{Bitrate, Duration, Time};
 

@@ -1,7 +1,7 @@
 //! The rate at which a probe cluster was received (libwebrtc `goog_cc/probe_bitrate_estimator.cc`).
 
 use super::config::LibwebrtcConfig;
-use super::probe_queue::min_bytes;
+use crate::probe_queue::min_bytes;
 use crate::{ProbeCluster, SentPacket};
 use units::{Bitrate, Bytes, Duration, Time};
 

@@ -143,13 +143,24 @@ fn files_that_are_not_dumps_are_refused_with_a_suggestion() {
         (b"[1]".to_vec(), "no 'PeerConnections'"),
         (b"{\"PeerConnections\":{}}".to_vec(), "no statistics of RTP"),
         (b"\x1f\x8bnonsense".to_vec(), "cannot read"),
-        (CHROMIUM[..5000].to_vec(), "cannot read"),
         (old.to_string().into_bytes(), "'ssrc'"),
         (bomb, "larger than 256 MB"),
     ] {
         let error = read(&bytes[..]).unwrap_err().to_string();
         assert!(error.contains(why) && error.contains("; ") && !error.contains('\n'), "{error}");
     }
+}
+
+#[test]
+fn what_a_cut_dump_holds_is_kept() {
+    let dump = read(&CHROMIUM[..5000]).unwrap();
+    let whole = read(CHROMIUM).unwrap();
+    let cut = dump.cut.as_ref().unwrap();
+    assert!(cut.offset > 5000 && cut.why.contains("EOF"), "bytes of the JSON: {cut:?}");
+    assert!(whole.cut.is_none());
+    let objects =
+        |dump: &super::Dump| dump.connections.iter().map(|one| one.objects.len()).sum::<usize>();
+    assert!((1..objects(&whole)).contains(&objects(&dump)), "{}", objects(&dump));
 }
 
 #[test]

@@ -16,7 +16,7 @@ struct Progress {
 }
 
 /// Offers the clusters in order.
-pub(super) struct ProbeQueue {
+pub struct ProbeQueue {
     expiry: Duration,
     offered: Option<ProbeCluster>,
     /// Whether the offered cluster was sent completely or abandoned.
@@ -27,12 +27,15 @@ pub(super) struct ProbeQueue {
 }
 
 /// Minimum number of bytes in a cluster (libwebrtc `pacing/bitrate_prober.cc`).
-pub(super) fn min_bytes(cluster: &ProbeCluster) -> Bytes {
+pub(crate) fn min_bytes(cluster: &ProbeCluster) -> Bytes {
     cluster.rate.bytes_in(cluster.min_duration)
 }
 
 impl ProbeQueue {
-    pub(super) fn new(expiry: Duration) -> Self {
+    /// An empty queue. A cluster that is not sent within `expiry` after it was offered is
+    /// abandoned.
+    #[must_use]
+    pub fn new(expiry: Duration) -> Self {
         Self {
             expiry,
             offered: None,
@@ -43,8 +46,9 @@ impl ProbeQueue {
         }
     }
 
-    /// Adds a cluster. If the queue is full, the oldest waiting cluster is abandoned.
-    pub(super) fn push(&mut self, now: Option<Time>, cluster: ProbeCluster) {
+    /// Adds a cluster at `now`; `None` before the first packet. If the queue is full, the oldest
+    /// waiting cluster is abandoned.
+    pub fn push(&mut self, now: Option<Time>, cluster: ProbeCluster) {
         if self.waiting.len() == CAPACITY {
             self.waiting.pop_front();
         }
@@ -62,7 +66,7 @@ impl ProbeQueue {
     }
 
     /// A packet left. After the last packet of a cluster the next cluster is offered.
-    pub(super) fn on_sent(&mut self, packet: &SentPacket) {
+    pub fn on_sent(&mut self, packet: &SentPacket) {
         let Some(cluster) = self.offered.filter(|_| !self.done) else { return };
         let requested = *self.requested.get_or_insert(packet.sent);
         if packet.probe == Some(cluster.id) {
@@ -78,7 +82,8 @@ impl ProbeQueue {
     }
 
     /// The newest cluster offered.
-    pub(super) fn offered(&self) -> Option<ProbeCluster> {
+    #[must_use]
+    pub fn offered(&self) -> Option<ProbeCluster> {
         self.offered
     }
 }

@@ -1,0 +1,20 @@
+//! Is a controller better, worse or the same as another one? A suite of experiments, a verdict per
+//! metric, and a grade per area.
+//!
+//! ```text
+//! Suite ─▶ Suite::with (baseline, candidate) ─▶ measure ─▶ Measured ─▶ Judged: findings, grades
+//! ```
+//!
+//! [`equal()`] compares two implementations message by message.
+
+mod equal;
+mod mutants;
+mod own;
+mod suite;
+mod verdict;
+
+pub use equal::{Divergence, Equality, equal};
+pub use mutants::{ORIGINAL, mutants};
+pub use own::{MakeSender, judge_own};
+pub use suite::{Candidate, Measured, Suite, measure, measure_by};
+pub use verdict::{Finding, Grade, Judged, Verdict};
