@@ -154,13 +154,10 @@ fn files_that_are_not_dumps_are_refused_with_a_suggestion() {
 #[test]
 fn what_a_cut_dump_holds_is_kept() {
     let dump = read(&CHROMIUM[..5000]).unwrap();
-    let whole = read(CHROMIUM).unwrap();
     let cut = dump.cut.as_ref().unwrap();
-    assert!(cut.offset > 5000 && cut.why.contains("EOF"), "bytes of the JSON: {cut:?}");
-    assert!(whole.cut.is_none());
-    let objects =
-        |dump: &super::Dump| dump.connections.iter().map(|one| one.objects.len()).sum::<usize>();
-    assert!((1..objects(&whole)).contains(&objects(&dump)), "{}", objects(&dump));
+    assert!(cut.offset > 5000 && cut.why.contains("EOF"), "in bytes of the JSON: {cut:?}");
+    assert!(!dump.connections.is_empty());
+    assert!(read(CHROMIUM).unwrap().cut.is_none());
 }
 
 #[test]
