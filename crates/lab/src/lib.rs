@@ -9,6 +9,7 @@ pub mod comparison;
 pub mod explain;
 mod expression;
 pub mod external;
+mod failure;
 pub mod figures;
 pub mod judge;
 mod open;

@@ -9,7 +9,7 @@ mod tests;
 
 pub use messages::{Answer, Message};
 
-use crate::runner::RunFailure;
+use crate::failure::RunFailure;
 use cc::{BuildError, ControllerConfig, Controllers, Feedback, ProbeQueue, Sender, SignalSink};
 use messages::{Packet, Told, VERSION, WhenSent, checked};
 use program::Program;

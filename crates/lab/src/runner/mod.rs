@@ -8,6 +8,7 @@ mod stored;
 #[cfg(test)]
 mod tests;
 
+pub use crate::failure::RunFailure;
 pub use cache::{CacheSummary, NO_CACHE, RunCache};
 pub use stored::{capture, insert};
 
@@ -17,7 +18,7 @@ pub(crate) use cache::encode;
 use delivery::Delivery;
 use experiment::{Cell, Experiment};
 use sim::recording::MAX_VALUES;
-use sim::{Recording, RunError, Scenario};
+use sim::{Recording, Scenario};
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -38,20 +39,6 @@ pub struct Job {
     pub run: u32,
     /// The seed.
     pub seed: Seed,
-}
-
-/// Why a run has no result.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum RunFailure {
-    /// The simulator refused the scenario.
-    #[error(transparent)]
-    Refused(#[from] RunError),
-    /// A controller of the caller failed, in its own words.
-    #[error("{0}")]
-    Controller(String),
-    /// The program panicked with this message.
-    #[error("internal error (panic); please report it: {0}")]
-    Panicked(String),
 }
 
 /// The outcome of a run.
