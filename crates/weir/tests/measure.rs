@@ -76,6 +76,16 @@ fn browsers(bench: &Bench) -> Vec<String> {
         .collect()
 }
 
+/// The value of the last run in a table of metrics.
+fn newest(csv: &str, stream: &str, metric: &str) -> f64 {
+    let mut lines = csv.lines();
+    let names: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let of_stream = |line: &&str| line.split(',').any(|value| value == stream);
+    let row = lines.filter(of_stream).next_back().unwrap_or_else(|| panic!("no {stream}: {csv}"));
+    let index = names.iter().position(|name| *name == metric).unwrap();
+    row.split(',').nth(index).unwrap().parse().unwrap_or_else(|_| panic!("no {metric}: {row}"))
+}
+
 fn mean(run: &Value, stream: &str, metric: &str) -> f64 {
     run["streams"][stream][metric]
         .as_f64()
@@ -157,20 +167,10 @@ fn a_native_peer_and_chromium_call_each_other() {
 #[test]
 fn a_chromium_with_scream_sends_ect1_and_dualpi2_marks_it() {
     let Some(bench) = bench() else { return };
-    let table = r#"
-[[figure]]
-kind = "table"
-title = "ECN"
-values = [
-  { name = "ECT(1)", metric = "ect1_share", stream = "main.video" },
-  { name = "CE", metric = "ce_share", stream = "main.video" },
-]
-"#;
-    fs::write(bench.folder.path().join("ecn.toml"), format!("{FILE}{table}")).unwrap();
     let mut shares = Vec::new();
     for _ in 0..3 {
-        let mut args = vec!["measure", "ecn.toml", "--json", "--quiet", "--endpoint"];
-        args.push("chromium+scream");
+        let mut args = vec!["measure", "e.toml", "--quiet", "--json", "--store", "ecn.sqlite"];
+        args.extend(["--endpoint", "chromium+scream"]);
         for change in [
             "call.main.audio=false",
             "call.main.dscp=be",
@@ -182,8 +182,11 @@ values = [
         ] {
             args.extend(["--set", change]);
         }
-        let run = json(&bench, &args);
-        let share = |metric| mean(&run, "main.video", metric);
+        json(&bench, &args);
+        let export = ["export", "--from", "ecn.sqlite", "--metrics", "--csv", "ecn.csv", "--quiet"];
+        assert!(bench.weir(&export).status().unwrap().success());
+        let csv = fs::read_to_string(bench.folder.path().join("ecn.csv")).unwrap();
+        let share = |metric| newest(&csv, "main.video", metric);
         shares.push((share("ect1_share"), share("ce_share")));
         if shares.last().is_some_and(|(ect1, ce)| *ect1 >= 0.99 && *ce > 0.0) {
             return;
