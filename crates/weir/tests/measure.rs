@@ -81,7 +81,7 @@ fn newest(csv: &str, stream: &str, metric: &str) -> f64 {
     let mut lines = csv.lines();
     let names: Vec<&str> = lines.next().unwrap().split(',').collect();
     let of_stream = |line: &&str| line.split(',').any(|value| value == stream);
-    let row = lines.filter(of_stream).next_back().unwrap_or_else(|| panic!("no {stream}: {csv}"));
+    let row = lines.rfind(of_stream).unwrap_or_else(|| panic!("no {stream}: {csv}"));
     let index = names.iter().position(|name| *name == metric).unwrap();
     row.split(',').nth(index).unwrap().parse().unwrap_or_else(|_| panic!("no {metric}: {row}"))
 }
