@@ -6,6 +6,7 @@
 pub mod claims;
 mod claims_report;
 pub mod comparison;
+mod deadline;
 pub mod explain;
 mod expression;
 pub mod external;

@@ -1,14 +1,11 @@
 //! Stores finished runs in groups and then delivers their outcomes.
 
 use super::{Finished, Outcome, RunCache};
+use crate::deadline::Deadline;
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use store::PackedRun;
 
-/// The longest time that a finished run waits for others before it is stored. A transaction waits
-/// four times for the disk, so one per run costs more than the run. This is half of the
-/// 100 ms of work that a killed process may lose; writing the group takes the rest.
-const MAX_WAIT: Duration = Duration::from_millis(50);
 /// The greatest size of a group, in bytes of compressed series, to bound memory. Our choice.
 const MAX_BYTES: usize = 64 << 20;
 
@@ -21,14 +18,13 @@ pub(super) struct Delivery<'a, T, S> {
     waiting: Vec<Outcome<T>>,
     packed: Vec<PackedRun>,
     bytes: usize,
-    /// When the group has to be stored at the latest; `None` if no run waits.
-    deadline: Option<Instant>,
+    deadline: Deadline,
 }
 
 impl<'a, T, S: FnMut(Outcome<T>)> Delivery<'a, T, S> {
     pub(super) fn new(cache: &'a RunCache, cancel: &'a AtomicBool, sink: S) -> Self {
         let (waiting, packed) = (Vec::new(), Vec::new());
-        Self { cache, cancel, sink, waiting, packed, bytes: 0, deadline: None }
+        Self { cache, cancel, sink, waiting, packed, bytes: 0, deadline: Deadline::default() }
     }
 
     /// Takes the next run in the order of the jobs.
@@ -38,8 +34,7 @@ impl<'a, T, S: FnMut(Outcome<T>)> Delivery<'a, T, S> {
         if let Some(packed) = to_store {
             self.bytes += packed.bytes();
             self.packed.push(packed);
-            let latest = self.deadline.unwrap_or_else(|| now() + MAX_WAIT);
-            self.deadline = Some(latest);
+            self.deadline.start();
         }
         if self.packed.is_empty() || self.bytes >= MAX_BYTES {
             self.flush();
@@ -48,7 +43,7 @@ impl<'a, T, S: FnMut(Outcome<T>)> Delivery<'a, T, S> {
 
     /// How long the next run may be waited for; `None` if no run waits to be stored.
     pub(super) fn patience(&self) -> Option<Duration> {
-        self.deadline.map(|latest| latest.saturating_duration_since(now()))
+        self.deadline.patience()
     }
 
     /// Stores the waiting runs and delivers their outcomes.
@@ -58,15 +53,7 @@ impl<'a, T, S: FnMut(Outcome<T>)> Delivery<'a, T, S> {
         }
         self.packed.clear();
         self.bytes = 0;
-        self.deadline = None;
+        self.deadline.clear();
         self.waiting.drain(..).for_each(&mut self.sink);
     }
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "decides when runs are stored, not what they contain"
-)]
-fn now() -> Instant {
-    Instant::now()
 }

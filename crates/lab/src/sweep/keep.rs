@@ -3,21 +3,17 @@
 use super::execute::Sink;
 use super::run::{Outcome, Results, SweepError};
 use super::{Setting, Sweep};
+use crate::deadline::Deadline;
 use std::collections::HashMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use store::{Store, StoreError, SweepMeta, SweepRun};
-
-/// The longest time that a finished run waits to be stored with others, as for other runs: see
-/// `runner/delivery.rs`.
-const MAX_WAIT: Duration = Duration::from_millis(50);
 
 /// A store that keeps the runs of a sweep.
 pub(super) struct Keep<'s> {
     store: &'s mut Store,
     sweep: i64,
     waiting: Vec<SweepRun>,
-    /// When the waiting runs have to be stored at the latest; `None` if none waits.
-    deadline: Option<Instant>,
+    deadline: Deadline,
 }
 
 impl<'s> Keep<'s> {
@@ -35,7 +31,7 @@ impl<'s> Keep<'s> {
             version: env!("CARGO_PKG_VERSION").to_owned(),
         };
         let id = store.open_sweep(&meta)?;
-        Ok(Self { store, sweep: id, waiting: Vec::new(), deadline: None })
+        Ok(Self { store, sweep: id, waiting: Vec::new(), deadline: Deadline::default() })
     }
 
     /// The stored runs. A run whose values are not those of its scenario is run again.
@@ -89,7 +85,7 @@ impl<'s> Keep<'s> {
             result: result.map(|((name, _), value)| (name.clone(), *value)).collect(),
             error: outcome.as_ref().err().cloned(),
         });
-        self.deadline.get_or_insert_with(|| now() + MAX_WAIT);
+        self.deadline.start();
     }
 
     /// Stores the waiting runs.
@@ -98,7 +94,7 @@ impl<'s> Keep<'s> {
             self.store.insert_sweep_runs(self.sweep, &self.waiting)?;
         }
         self.waiting.clear();
-        self.deadline = None;
+        self.deadline.clear();
         Ok(())
     }
 }
@@ -137,8 +133,7 @@ impl Sink for Collected<'_, '_> {
     }
 
     fn patience(&self) -> Option<Duration> {
-        let deadline = self.keep.as_ref()?.deadline?;
-        Some(deadline.saturating_duration_since(now()))
+        self.keep.as_ref()?.deadline.patience()
     }
 
     fn settle(&mut self) -> Result<(), SweepError> {
@@ -151,12 +146,4 @@ impl Sink for Collected<'_, '_> {
     fn finish(&mut self) -> Result<(), SweepError> {
         Ok(self.keep.as_mut().map_or(Ok(()), Keep::flush)?)
     }
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "decides when runs are stored, not what they contain"
-)]
-fn now() -> Instant {
-    Instant::now()
 }
