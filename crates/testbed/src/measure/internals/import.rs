@@ -114,16 +114,7 @@ pub fn join(
     let mut timed = connections.clone();
     timed[1].polls.iter_mut().for_each(|at| *at = on_first(*at));
     let (start, interval, duration) = grid(&timed)?;
-    let call = CallInfo {
-        name: "main".to_owned(),
-        hosts: ["first".to_owned(), "second".to_owned()],
-        active: (Time::ZERO, Time::ZERO + duration),
-        two_way: true,
-        video: false,
-        audio: false,
-        silent: [false; 2],
-    };
-    let mut collector = Collector::new(call, start, interval, duration).joined();
+    let mut collector = collector("main", ["first", "second"], start, interval, duration);
     connections[0].for_each_report(|report| collector.take(CallRole::Caller, report));
     connections[1].for_each_report(|report| {
         let report = StatsReport { at: on_first(report.at), stats: report.stats.clone() };
@@ -178,16 +169,7 @@ fn collect(
     interval: Duration,
     duration: Duration,
 ) -> Collected {
-    let call = CallInfo {
-        name: name.to_owned(),
-        hosts: ["local".to_owned(), "remote".to_owned()],
-        active: (Time::ZERO, Time::ZERO + duration),
-        two_way: true,
-        video: false,
-        audio: false,
-        silent: [false; 2],
-    };
-    let mut collector = Collector::new(call, start, interval, duration).joined();
+    let mut collector = collector(name, ["local", "remote"], start, interval, duration);
     connection.for_each_report(|report| collector.take(CallRole::Caller, report));
     collector.finish()
 }
@@ -251,4 +233,24 @@ pub(crate) fn experiment_between(
         text += &format!("\n[call.{name}]\nfrom = \"{from}\"\nto = \"{to}\"\ntwo_way = true\n");
     }
     text
+}
+
+/// The collector of a call that lasts for the whole recording.
+fn collector(
+    name: &str,
+    hosts: [&str; 2],
+    start: f64,
+    interval: Duration,
+    duration: Duration,
+) -> Collector {
+    let call = CallInfo {
+        name: name.to_owned(),
+        hosts: hosts.map(str::to_owned),
+        active: (Time::ZERO, Time::ZERO + duration),
+        two_way: true,
+        video: false,
+        audio: false,
+        silent: [false; 2],
+    };
+    Collector::new(call, start, interval, duration).joined()
 }
