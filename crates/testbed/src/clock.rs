@@ -44,7 +44,7 @@ impl Clock {
             .iter()
             .filter_map(|(window, out)| {
                 let returned = back.iter().find(|(other, _)| other == window)?.1;
-                let time = (*window as f64 + 0.5) * WINDOW;
+                let time = middle(*window);
                 Some((time, (out - returned) / 2.0, out + returned))
             })
             .collect();
@@ -61,21 +61,51 @@ impl Clock {
         let free = windows.partition_point(|window| window.2 <= least + QUEUED * least.abs());
         windows.truncate(free.max(windows.len().div_ceil(4)));
         let uncertainty = (least / 2.0).max(0.0);
-        let count = windows.len() as f64;
-        let mean = |of: fn(&(f64, f64, f64)) -> f64| windows.iter().map(of).sum::<f64>() / count;
-        let (time, offset) = (mean(|window| window.0), mean(|window| window.1));
-        let times = windows.iter().map(|window| window.0);
-        let span = times.clone().fold(f64::MIN, f64::max) - times.fold(f64::MAX, f64::min);
-        if span < DRIFT_TIME {
+        let line = line(windows.iter().map(|(time, offset, _)| (*time, *offset)));
+        let (time, offset) = line.mean;
+        let Some(drift) = line.slope else {
             return Some(Self { offset, drift: None, uncertainty });
-        }
-        let (product, square) = windows.iter().fold((0.0, 0.0), |(product, square), window| {
-            let from_mean = window.0 - time;
-            (product + from_mean * (window.1 - offset), square + from_mean * from_mean)
-        });
-        let drift = product / square;
+        };
         Some(Self { offset: offset - drift * time, drift: Some(drift), uncertainty })
     }
+}
+
+/// A line through points by least squares.
+struct Line {
+    /// Mean time and mean value.
+    mean: (f64, f64),
+    /// Growth per second; `None` if the points span less than [`DRIFT_TIME`].
+    slope: Option<f64>,
+}
+
+fn line(points: impl Iterator<Item = (f64, f64)> + Clone) -> Line {
+    let count = points.clone().count() as f64;
+    let time = points.clone().map(|point| point.0).sum::<f64>() / count;
+    let value = points.clone().map(|point| point.1).sum::<f64>() / count;
+    let (first, last, product, square) =
+        points.fold((f64::MAX, f64::MIN, 0.0, 0.0), |(first, last, product, square), (at, of)| {
+            let from_mean = at - time;
+            let (product, square) =
+                (product + from_mean * (of - value), square + from_mean * from_mean);
+            (at.min(first), at.max(last), product, square)
+        });
+    let slope = (last - first >= DRIFT_TIME).then(|| product / square);
+    Line { mean: (time, value), slope }
+}
+
+/// The middle of a window, s.
+fn middle(window: i64) -> f64 {
+    (window as f64 + 0.5) * WINDOW
+}
+
+/// The line below all values that touches the least ones, as its value at time zero and its growth
+/// per second: for values of one direction, the offset of two clocks plus the least delay, and
+/// their drift. Drift is zero if the values are too short to tell; `None` without values.
+pub(crate) fn least_line(values: &[(f64, f64)]) -> Option<(f64, f64)> {
+    let windows = minima(values).into_iter().map(|(window, least)| (middle(window), least));
+    let drift = line(windows).slope.unwrap_or(0.0);
+    let offset = values.iter().map(|(at, value)| value - drift * at).min_by(f64::total_cmp)?;
+    Some((offset, drift))
 }
 
 /// The least value of each window, in order of time.

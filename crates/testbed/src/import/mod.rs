@@ -197,6 +197,16 @@ impl Opened {
         }
     }
 
+    /// The same, to be changed.
+    #[must_use]
+    pub fn log_mut(&mut self) -> Option<&mut EventLog> {
+        match &mut self.content {
+            Content::Log(log) => Some(log),
+            Content::Capture(capture) => capture.sides.first_mut(),
+            Content::Dump(_) => None,
+        }
+    }
+
     /// The logs of a recording with packets, by endpoint.
     fn logs(&self) -> Vec<&EventLog> {
         match &self.content {

@@ -3,10 +3,12 @@
 
 mod agreement;
 mod feedback;
+mod send_times;
 #[cfg(test)]
 mod tests;
 
 pub use agreement::{Agreement, Divergence, Quantity, Share};
+pub use send_times::{NotOfThisLog, SendTimes, take_send_times};
 
 use crate::event_log::{DetectorState, EventLog, ProbeRequest, RtpPacket, Stream, StreamKind};
 use cc::{Allocation, ControllerConfig, PacketResult, ProbeCluster, SentPacket};

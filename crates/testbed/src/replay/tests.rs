@@ -65,3 +65,28 @@ fn rates_are_settings_of_a_replay() {
     let error = controller("gcc:libwebrtc", &wrong).unwrap_err().to_string();
     assert!(error.contains("min_rate") && error.contains("1Mbit/s"), "{error}");
 }
+
+#[test]
+fn a_capture_gives_the_times_at_which_packets_were_sent() {
+    // Logged up to 0.9 ms early, and captured on a clock that is 100 s ahead.
+    let (exact, mut log, mut capture) = (beside_tcp(), beside_tcp(), beside_tcp());
+    for (index, packet) in log.sent.iter_mut().enumerate() {
+        packet.at = packet.at.saturating_sub(Duration::from_micros(100 * (index as u64 % 10)));
+    }
+    for packet in &mut capture.sent {
+        packet.at += Duration::from_secs(100);
+    }
+    let missing = capture.sent.remove(1000);
+    let times = take_send_times(&mut log, &capture).unwrap();
+    assert_eq!((times.found, times.packets), (exact.sent.len() - 1, exact.sent.len()));
+    assert_eq!(times.median_delay.as_nanos() / 10_000, 40, "{times:?}");
+    assert_eq!(times.p95_delay.as_nanos() / 10_000, 90, "{times:?}");
+    for (packet, exact) in log.sent.iter().zip(&exact.sent) {
+        let apart = packet.at.saturating_since(exact.at).max(exact.at.saturating_since(packet.at));
+        let is_missing = packet.sequence == missing.sequence && packet.ssrc == missing.ssrc;
+        assert!(is_missing || apart < Duration::from_micros(2), "{packet:?} {exact:?}");
+    }
+    capture.sent.truncate(0);
+    let error = take_send_times(&mut log, &capture).unwrap_err();
+    assert!(error.to_string().contains("none of the packets"), "{error}");
+}

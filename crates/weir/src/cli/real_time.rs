@@ -126,6 +126,10 @@ pub(crate) struct Replay {
     /// An RtcEventLog of the endpoint that sends ('weir measure --event-log', chrome://webrtc-internals)
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
+    /// A capture of the same call at the same endpoint: its times of sent packets replace those of
+    /// the log, which are earlier
+    #[arg(long, value_name = "FILE")]
+    pub(crate) capture: Option<PathBuf>,
     /// The controller, which decides at the sender (see 'weir list --controllers')
     #[arg(long, value_name = "NAME", default_value = "gcc:libwebrtc")]
     pub(crate) controller: String,

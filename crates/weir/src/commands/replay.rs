@@ -7,10 +7,12 @@ use crate::output::{Output, Rows};
 use metrics::Unit;
 use report::{Figure, Panel, Report, Role, Section, Series, SeriesStyle, TimePlot};
 use serde_json::{Map, Value, json};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use testbed::event_log::{DetectorState, EventLog, Format};
 use testbed::replay::{
-    Agreement, Divergence, Quantity, Replay, Share, Step, Values, controller, replay,
+    Agreement, Divergence, Quantity, Replay, SendTimes, Share, Step, Values, controller, replay,
+    take_send_times,
 };
 use units::Bitrate;
 
@@ -18,14 +20,19 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let of_file =
         |error: &dyn std::fmt::Display| Failure::new(format!("{}: {error}", args.file.display()));
     if let Some(output) = &args.output {
-        outputs_apart(&[output], &[&args.file])?;
+        let inputs = [Some(&args.file), args.capture.as_ref()];
+        let inputs: Vec<&Path> = inputs.into_iter().flatten().map(PathBuf::as_path).collect();
+        outputs_apart(&[output], &inputs)?;
     }
     let config = controller(&args.controller, &args.set)
         .map_err(|error| Failure::new(format!("--set: {error}")))?;
-    let opened = super::import::opened(&args.file)?;
-    let log = opened.log().ok_or_else(|| {
-        of_file(&format!("a dump of {} has no packets to replay; give an RtcEventLog", opened.kind))
+    let mut opened = super::import::opened(&args.file)?;
+    let kind = opened.kind;
+    let log = opened.log_mut().ok_or_else(|| {
+        of_file(&format!("a dump of {kind} has no packets to replay; give an RtcEventLog"))
     })?;
+    let times = args.capture.as_ref().map(|file| send_times(log, file)).transpose()?;
+    let log = &*log;
     let replayed = replay(log, &config).map_err(|error| of_file(&error))?;
     let agreement = Agreement::of(&replayed);
     if let Some(output) = &args.output {
@@ -36,12 +43,36 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         for step in &replayed.steps {
             out.json(&line(&replayed, step))?;
         }
-        out.json(&json!({ "summary": summary(args, log, &replayed, &agreement) }))?;
+        let mut summary = summary(args, log, &replayed, &agreement);
+        summary["sendTimes"] = times.map_or(Value::Null, |times| {
+            json!({ "found": times.found, "packets": times.packets,
+                "medianDelay": times.median_delay.as_secs_f64(),
+                "p95Delay": times.p95_delay.as_secs_f64() })
+        });
+        out.json(&json!({ "summary": summary }))?;
     } else {
         print(&mut out, args, log, &replayed, &agreement)?;
+        if let Some(times) = times {
+            out.line(format_args!(
+                "times of {} of {} packets are those of the capture: {} after the log (median), {} \
+                 (95th percentile)",
+                times.found, times.packets, times.median_delay, times.p95_delay,
+            ))?;
+        }
     }
     out.finish()?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Gives the packets of a log the times of a capture.
+fn send_times(log: &mut EventLog, file: &Path) -> Result<SendTimes, Failure> {
+    let of_file =
+        |error: &dyn std::fmt::Display| Failure::new(format!("{}: {error}", file.display()));
+    let opened = super::import::opened(file)?;
+    let capture = opened.log().filter(|log| log.format == Format::Capture).ok_or_else(|| {
+        of_file(&format!("it is a {}; give a packet capture (pcap, pcapng)", opened.kind))
+    })?;
+    take_send_times(log, capture).map_err(|error| of_file(&error))
 }
 
 /// Seconds from the first to the last feedback message.
