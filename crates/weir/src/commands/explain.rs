@@ -99,7 +99,8 @@ fn print(out: &mut Output, name: &str, explanation: &Explanation) -> Result<(), 
         rows.add([time, "unknown".to_owned(), "the rate is low, and no rule says why".to_owned()]);
     }
     if explanation.findings.is_empty() && explanation.unknown.is_empty() {
-        out.line("nothing limited the call")?;
+        let told = if explanation.missing.is_empty() { "" } else { "no cause that can be told: " };
+        out.line(format_args!("{told}nothing limited the call"))?;
     } else {
         out.table(&rows)?;
     }
@@ -120,7 +121,7 @@ fn sentences(explanation: &Explanation) -> Vec<String> {
         ));
     }
     for (cause, what) in &explanation.missing {
-        sentences.push(format!("cannot tell {cause}: the recording has no {what}"));
+        sentences.push(format!("cannot tell {cause}, which needs {what}"));
     }
     sentences
 }
