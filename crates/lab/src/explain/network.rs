@@ -70,16 +70,21 @@ fn segment(seen: &[f64], begin: usize) -> Option<usize> {
     Some(seen.len())
 }
 
-/// An experiment in which a call with this controller crosses the fitted network. The comments say
-/// what is certain.
+/// An experiment in which a call with this controller crosses the fitted network, from a sender
+/// like today's Chromium if `today`. The comments say what is certain.
 #[must_use]
-pub fn network(explanation: &Explanation, controller: &str) -> String {
+pub fn network(explanation: &Explanation, controller: &str, today: bool) -> String {
     let Explanation { signals, path, .. } = explanation;
     let seconds = signals.len as f64 * STEP;
-    let mut text = format!(
-        "title = \"Network fitted to a recorded call\"\nduration = \"{seconds:.0}s\"\n\n\
-         [host.local]\n"
-    );
+    let mut text =
+        format!("title = \"Network fitted to a recorded call\"\nduration = \"{seconds:.0}s\"\n");
+    if today {
+        text.push_str(
+            "# The call as today's Chromium makes it, with gcc:libwebrtc. To compare controllers, write \
+             false.\ntoday = true\n",
+        );
+    }
+    text.push_str("\n[host.local]\n");
     let rates = rates(explanation);
     let one_way = if path.base_rtt.is_finite() { path.base_rtt / 2.0 } else { 0.0 };
     let or_unknown = |rate: f64| {
@@ -101,13 +106,19 @@ pub fn network(explanation: &Explanation, controller: &str) -> String {
         "# Half of the least round-trip time: nothing tells how it divides between the directions."
     );
     let _ = writeln!(text, "up.delay = \"{:.0}us\"", one_way * 1e6);
-    let buffer = path.buffer_delay.max(if path.is_full { 0.02 } else { LEAST_BUFFER });
+    // Where packets are lost at random, a loss says nothing about the buffer.
+    let has_random_loss = explanation.has(Cause::Loss);
+    let is_full = path.is_full && !has_random_loss;
+    let buffer = path.buffer_delay.max(if is_full { 0.02 } else { LEAST_BUFFER });
     let buffer = if buffer.is_finite() { buffer } else { LEAST_BUFFER };
-    let certainty =
-        if path.is_full { "packets were lost at" } else { "at least; no packet was lost at" };
+    let certainty = match (is_full, has_random_loss) {
+        (true, _) => "packets were lost at",
+        (false, false) => "at least; no packet was lost at",
+        (false, true) => "at least; packets were lost at random, also at",
+    };
     let _ = writeln!(text, "# Buffer: {certainty} {:.0} ms of queue.", path.buffer_delay * 1e3);
     let _ = writeln!(text, "up.queue = \"droptail limit {:.0}ms\"", buffer * 1e3);
-    if explanation.has(Cause::Loss) {
+    if has_random_loss {
         let _ = writeln!(text, "# Losses while no queue was there.");
         let _ = writeln!(text, "up.loss = \"{:.2}%\"", 100.0 * path.random_loss.clamp(0.0, 1.0));
     }

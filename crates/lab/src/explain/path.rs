@@ -46,9 +46,11 @@ impl Path {
         for (step, share) in share.iter_mut().enumerate().skip(signals.begin) {
             // The queue was there during the whole step: before, in it and after.
             let from = step.saturating_sub(1);
-            let least = Signals::quantile(&signals.queue, from, step + 2, 0.0);
+            let least = Signals::quantile(&signals.standing, from, step + 2, 0.0);
             if least > QUEUED && signals.carried[step] > 0.0 {
                 *share = signals.carried[step];
+            } else {
+                *share = signals.overused[step];
             }
         }
         let seen = share.clone();

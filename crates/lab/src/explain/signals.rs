@@ -12,6 +12,11 @@ const HELD: usize = 5;
 /// IPv4 and UDP per packet, bytes (RFC 791, RFC 768): the capacity of a path counts them.
 const OVERHEAD: f64 = 28.0;
 
+/// At over-use libwebrtc sets its delay-based estimate to this share of the rate at which packets
+/// arrived, minus this (`modules/remote_bitrate_estimator/aimd_rate_control.cc`).
+const DECREASE: f64 = 0.85;
+const DECREASE_EXTRA: f64 = 5_000.0;
+
 /// Series of a direction of a call, one value per step; not-a-number where nothing is known.
 #[derive(Clone, Debug, Default)]
 pub struct Signals {
@@ -36,6 +41,13 @@ pub struct Signals {
     /// Queuing delay, s: from one-way times if the recording has packets, else the round-trip time
     /// minus the least of the call.
     pub queue: Vec<f64>,
+    /// The least queuing delay of each step, s: a queue that stood for the whole step, and not the
+    /// waiting of a burst's packets for each other. The same as `queue` if one value per step is
+    /// known.
+    pub standing: Vec<f64>,
+    /// The rate at which packets arrived when the detector of libwebrtc saw over-use, from the
+    /// recorded decreases of the delay-based estimate, bit/s: a queue was filling.
+    pub overused: Vec<f64>,
     /// The limit that the receiver states (REMB), bit/s.
     pub receiver_limit: Vec<f64>,
     /// Share of the frames that arrived but were not decoded.
@@ -92,10 +104,11 @@ impl Signals {
         };
         let base_rtt = rtt.iter().copied().filter(|rtt| *rtt > 0.0).fold(f64::NAN, f64::min);
         let one_way = value("queueDelay");
-        let queue = if one_way.iter().any(|delay| delay.is_finite()) {
-            one_way
+        let (queue, standing) = if one_way.iter().any(|delay| delay.is_finite()) {
+            (one_way, steps.least(video.column("queueDelay")))
         } else {
-            rtt.iter().map(|rtt| rtt - base_rtt).collect()
+            let queue: Vec<f64> = rtt.iter().map(|rtt| rtt - base_rtt).collect();
+            (queue.clone(), queue)
         };
         let lost = steps.rate(video.column("packetsLost").into_iter(), 1.0);
         let got = steps.rate(video.column("packetsReceived").into_iter(), 1.0);
@@ -122,6 +135,12 @@ impl Signals {
                 failed_probes[step] += 1.0;
             }
         }
+        let mut overused = vec![f64::NAN; len];
+        for event in recording.events.iter().filter(|event| event.what == "overuse") {
+            if let Some(step) = steps.index(event.at.as_secs_f64()).filter(|_| !is_back) {
+                overused[step] = (event.value + DECREASE_EXTRA) / DECREASE;
+            }
+        }
         let begin =
             sent.iter().chain(&received).position(|rate| *rate > 0.0).unwrap_or(0) % len.max(1);
         Self {
@@ -139,6 +158,8 @@ impl Signals {
             rtt,
             loss,
             queue,
+            standing,
+            overused,
             failed_probes,
             base_rtt,
         }
@@ -249,6 +270,18 @@ impl Steps {
             }
         }
         sums.into_iter().map(|(sum, count)| sum / f64::from(count)).collect()
+    }
+
+    /// The least sample of each step.
+    fn least(self, column: Option<&[f64]>) -> Vec<f64> {
+        let mut least = vec![f64::NAN; self.len];
+        for (index, value) in column.unwrap_or_default().iter().enumerate() {
+            let at = (index as f64 + 0.5) * self.interval;
+            if let Some(step) = self.index(at) {
+                least[step] = least[step].min(*value);
+            }
+        }
+        least
     }
 
     /// The mean of the points of each step, held for a while.

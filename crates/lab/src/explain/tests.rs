@@ -35,12 +35,46 @@ fn what_only_statistics_tell_is_found_and_its_absence_is_said() {
     assert_eq!(found.seconds(Cause::Probing), 3.0);
 }
 
+/// An over-use signal tells the capacity where the queue is too short to do so, and what the call
+/// carries bounds the capacity.
+#[test]
+fn a_step_is_found_by_over_use_and_by_what_the_call_carries() {
+    let narrow = &cases(2, 2)[1];
+    let mut signals = run(narrow, 2).unwrap().signals;
+    signals.queue.fill(0.005);
+    signals.standing.fill(0.005);
+    signals.carried.fill(450e3);
+    signals.carried[45..].fill(800e3);
+    for step in [5, 12, 20, 28, 35] {
+        signals.overused[step] = 500e3;
+    }
+    let found = of(signals.clone());
+    let steps: Vec<&Finding> =
+        found.findings.iter().filter(|finding| finding.cause == Cause::Step).collect();
+    let [step] = steps[..] else { panic!("{:?}", found.findings) };
+    assert_eq!(step.steps, (35, 46));
+    assert_eq!(step.evidence, "from 500 kbit/s to at least 800 kbit/s");
+    assert!(found.has(Cause::Capacity));
+    // A single value that does not agree with the others is no step.
+    signals.carried.fill(450e3);
+    signals.overused[20] = 1_500e3;
+    let found = of(signals);
+    assert!(!found.has(Cause::Step), "{:?}", found.findings);
+}
+
 #[test]
 fn the_fitted_network_is_an_experiment_that_runs() {
     for case in &cases(9, 2) {
-        let text = network(&run(case, 2).unwrap(), "gcc:libwebrtc");
-        let experiment =
-            crate::parse(&text, "fitted.toml").unwrap_or_else(|error| panic!("{error}\n{text}"));
-        assert_eq!(experiment.cells().len(), 1);
+        let explanation = run(case, 2).unwrap();
+        for today in [false, true] {
+            let text = network(&explanation, "gcc:libwebrtc", today);
+            let experiment = crate::parse(&text, "fitted.toml")
+                .unwrap_or_else(|error| panic!("{error}\n{text}"));
+            assert_eq!(experiment.cells().len(), 1);
+        }
+        // A packet that is lost at random does not say that the buffer was full.
+        let is_bounded =
+            network(&explanation, "nada", false).contains("# Buffer: packets were lost");
+        assert!(!(explanation.has(Cause::Loss) && is_bounded));
     }
 }

@@ -222,6 +222,8 @@ impl Opened {
 pub struct Joined {
     /// The run.
     pub imported: Imported,
+    /// The kind of the first file.
+    pub kind: Kind,
     /// The clock of the second endpoint against the first.
     pub clock: Option<Clock>,
     /// Whether there are two endpoints.
@@ -243,14 +245,14 @@ pub fn join(files: &[Opened], title: &str) -> Result<Joined, ImportError> {
             Content::Dump(dump) => {
                 let mut imported = internals::import(dump, title)?;
                 note_kind(&mut imported, one.kind);
-                Ok(Joined { imported, clock: None, is_joined: false })
+                Ok(Joined { imported, kind: one.kind, clock: None, is_joined: false })
             }
             _ => of_packets(&one.logs(), one.kind),
         },
         [one, other] => match (&one.content, &other.content) {
             (Content::Dump(first), Content::Dump(second)) => {
                 let (imported, clock) = internals::join(first, second, title)?;
-                Ok(Joined { imported, clock, is_joined: true })
+                Ok(Joined { imported, kind: one.kind, clock, is_joined: true })
             }
             (Content::Dump(_), _) | (_, Content::Dump(_)) => {
                 Err(ImportError::Kinds(one.kind, other.kind))
@@ -273,7 +275,8 @@ fn note_kind(imported: &mut Imported, kind: Kind) {
 fn of_one(log: &EventLog, kind: Kind, title: &str) -> Result<Joined, ImportError> {
     let recording = packets::recording(log, None)?;
     let hosts = ["local", "remote"];
-    Ok(Joined { imported: run(recording, hosts, kind, title), clock: None, is_joined: false })
+    let imported = run(recording, hosts, kind, title);
+    Ok(Joined { imported, kind, clock: None, is_joined: false })
 }
 
 fn of_two(
@@ -285,7 +288,7 @@ fn of_two(
     let clock = packets::clock(first, second).ok_or(ImportError::NotOneCall)?;
     let recording = packets::recording(first, Some((second, clock)))?;
     let imported = run(recording, ["first", "second"], kind, title);
-    Ok(Joined { imported, clock: Some(clock), is_joined: true })
+    Ok(Joined { imported, kind, clock: Some(clock), is_joined: true })
 }
 
 fn run(recording: sim::Recording, hosts: [&str; 2], kind: Kind, title: &str) -> Imported {

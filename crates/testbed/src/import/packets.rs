@@ -212,7 +212,7 @@ pub(super) fn recording(
     if recording.streams.is_empty() {
         return Err(ImportError::NoPackets);
     }
-    recording.events = probes(first);
+    recording.events = events(first);
     Ok(recording)
 }
 
@@ -384,8 +384,9 @@ fn decisions(way: &mut Builder, log: &EventLog, reported: &Reported) {
 }
 
 /// The results of probes: `probe` with the measured rate in bit/s, or `probeFailed` with the
-/// number of the cluster.
-fn probes(log: &EventLog) -> Vec<Event> {
+/// number of the cluster. Decreases of the delay-based estimate at over-use: `overuse` with the
+/// estimate after it in bit/s.
+fn events(log: &EventLog) -> Vec<Event> {
     let event = |result: &crate::event_log::ProbeResult| {
         let (what, value) = match result.rate {
             Some(rate) => ("probe", rate.as_bps_f64()),
@@ -393,7 +394,20 @@ fn probes(log: &EventLog) -> Vec<Event> {
         };
         Event { at: result.at, stream: "main.video".to_owned(), what, value }
     };
-    log.probe_results.iter().map(event).collect()
+    let probes = log.probe_results.iter().map(event);
+    let decreases = log
+        .delay_based
+        .windows(2)
+        .filter(|pair| pair[1].state == DetectorState::Overusing && pair[1].rate < pair[0].rate);
+    let decreases = decreases.map(|pair| Event {
+        at: pair[1].at,
+        stream: "main.video".to_owned(),
+        what: "overuse",
+        value: pair[1].rate.as_bps_f64(),
+    });
+    let mut events: Vec<Event> = probes.chain(decreases).collect();
+    events.sort_by_key(|event| event.at);
+    events
 }
 
 /// The clock of the second endpoint against the first, from the packets that both have. `None` if

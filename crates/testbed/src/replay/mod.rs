@@ -13,7 +13,7 @@ pub use send_times::{NotOfThisLog, SendTimes, take_send_times};
 use crate::event_log::{DetectorState, EventLog, ProbeRequest, RtpPacket, Stream, StreamKind};
 use cc::{Allocation, ControllerConfig, PacketResult, ProbeCluster, SentPacket};
 pub(crate) use feedback::{Feedback, Unwrapped};
-use std::collections::VecDeque;
+use std::collections::{HashMap, HashSet, VecDeque};
 use units::{Bitrate, Bytes, Duration, Time};
 
 /// The overhead of a packet below RTP, if the log has no network route: IPv4 and UDP (RFC 791, RFC
@@ -22,6 +22,11 @@ const OVERHEAD: Bytes = Bytes::new(20 + 8);
 /// The time after which a probe cluster is given up (libwebrtc `modules/pacing/bitrate_prober.cc`,
 /// kProbeClusterTimeout).
 const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
+/// A cluster has a result at each of its packets that arrives, once this share of its packets and
+/// bytes has arrived (libwebrtc
+/// `modules/congestion_controller/goog_cc/probe_bitrate_estimator.cc`, kMinReceivedProbesRatio,
+/// kMinReceivedBytesRatio).
+const WITH_RESULT: f64 = 0.8;
 /// Packets of a group leave at most this long after each other, in the log's whole milliseconds.
 const SAME_GROUP: Duration = Duration::from_millis(1);
 /// The signals of a sender that correspond to recorded values.
@@ -172,10 +177,16 @@ pub fn replay(log: &EventLog, controller: &ControllerConfig) -> Result<Replay, R
     if !events.iter().any(|(_, event)| matches!(event, Event::Sent(..))) {
         return Err(ReplayError::NoTransportSequence);
     }
+    let mut results: HashMap<u32, u32> = HashMap::new();
+    for result in &log.probe_results {
+        *results.entry(result.id).or_default() += 1;
+    }
     let mut player = Player {
         log,
         sender: controllers.sender,
         feedback: Feedback::default(),
+        arrived: arrived(log, &events),
+        results,
         probes: VecDeque::new(),
         videos: Vec::new(),
         replay: Replay::default(),
@@ -233,6 +244,26 @@ fn events(log: &EventLog) -> Vec<(Time, Event<'_>)> {
     events
 }
 
+/// The packets that the feedback reports as received.
+fn arrived(log: &EventLog, events: &[(Time, Event<'_>)]) -> HashSet<u64> {
+    let (mut feedback, mut arrived) = (Feedback::default(), HashSet::new());
+    for (_, event) in events {
+        match event {
+            Event::Sent(packet, recorded) => {
+                feedback.on_sent(*packet, (recorded.ssrc, recorded.sequence));
+            }
+            Event::RtcpReceived(index) => {
+                let messages = feedback.on_rtcp(&log.rtcp_received[*index]);
+                let results = messages.packets.iter().flatten();
+                let received = results.filter(|result| result.arrival.is_some());
+                arrived.extend(received.map(|result| result.packet.sequence));
+            }
+            _ => {}
+        }
+    }
+    arrived
+}
+
 /// A cluster whose packets are not all sent.
 struct Pending {
     cluster: ProbeCluster,
@@ -241,11 +272,41 @@ struct Pending {
     packets: u32,
     bytes: Bytes,
     last: Option<Time>,
+    /// The same of packets that arrived.
+    arrived: (u32, Bytes),
+    /// Results of the cluster that the log has, and those that its packets so far gave.
+    results: u32,
+    given: u32,
 }
 
 impl Pending {
-    fn is_complete(&self) -> bool {
-        self.packets >= self.cluster.min_packets && self.bytes >= self.min_bytes
+    fn add(&mut self, packet: &SentPacket, has_arrived: bool) {
+        self.packets += 1;
+        self.bytes += packet.size;
+        self.last = Some(packet.sent);
+        if has_arrived {
+            self.arrived = (self.arrived.0 + 1, self.arrived.1 + packet.size);
+            let (packets, bytes) = self.arrived;
+            let enough = f64::from(packets)
+                >= (f64::from(self.cluster.min_packets) * WITH_RESULT).floor()
+                && bytes.get() as f64 >= self.min_bytes.get() as f64 * WITH_RESULT;
+            self.given += u32::from(enough);
+        }
+    }
+
+    /// Whether a packet that is sent now is not of this cluster.
+    fn is_over(&self, now: Time) -> bool {
+        if now.saturating_since(self.at) > PROBE_TIMEOUT {
+            return true;
+        }
+        if self.results > 0 {
+            return self.given == self.results;
+        }
+        // The pacer sends a cluster in small groups and completes the last one
+        // (`modules/pacing/pacing_controller.cc`, ProcessPackets).
+        self.packets >= self.cluster.min_packets
+            && self.bytes >= self.min_bytes
+            && self.last.is_some_and(|last| now.saturating_since(last) > SAME_GROUP)
     }
 }
 
@@ -253,6 +314,9 @@ struct Player<'a> {
     log: &'a EventLog,
     sender: Box<dyn cc::Sender>,
     feedback: Feedback,
+    /// Packets that arrived, and the number of results of each probe cluster.
+    arrived: HashSet<u64>,
+    results: HashMap<u32, u32>,
     probes: VecDeque<Pending>,
     /// The sources of the videos that are sent.
     videos: Vec<u32>,
@@ -287,8 +351,17 @@ impl Player<'_> {
         let min_duration = rate.time_to_send(min_bytes).unwrap_or(Duration::ZERO);
         let cluster = ProbeCluster { id, rate, min_duration, min_packets };
         self.sender.on_probe_cluster(&cluster);
-        let (packets, bytes, last) = (0, Bytes::ZERO, None);
-        self.probes.push_back(Pending { cluster, at, min_bytes, packets, bytes, last });
+        self.probes.push_back(Pending {
+            cluster,
+            at,
+            min_bytes,
+            packets: 0,
+            bytes: Bytes::ZERO,
+            last: None,
+            arrived: (0, Bytes::ZERO),
+            results: self.results.get(&id).copied().unwrap_or(0),
+            given: 0,
+        });
     }
 
     fn send(&mut self, mut packet: SentPacket, recorded: &RtpPacket) {
@@ -298,26 +371,18 @@ impl Player<'_> {
         self.sender.on_sent(&packet);
     }
 
-    /// The cluster of a packet, which logs with columns do not contain: the oldest one that is not
-    /// complete (libwebrtc `rtc_tools/rtc_event_log_visualizer/log_simulation.cc`, OnPacketSent).
-    /// The pacer sends a cluster in small groups and completes the last one
-    /// (`modules/pacing/pacing_controller.cc`, ProcessPackets).
+    /// The cluster of a packet, which logs with columns do not contain: the oldest one whose
+    /// packets have not given all results that the log has. Without results it is the oldest one
+    /// that is not complete (libwebrtc `rtc_tools/rtc_event_log_visualizer/log_simulation.cc`,
+    /// OnPacketSent).
     fn probe_of(&mut self, packet: &SentPacket, ssrc: u32) -> Option<u32> {
-        let is_over = |probe: &Pending| {
-            let since_last = |last: Time| packet.sent.saturating_since(last);
-            packet.sent.saturating_since(probe.at) > PROBE_TIMEOUT
-                || probe.is_complete()
-                    && probe.last.is_some_and(|last| since_last(last) > SAME_GROUP)
-        };
-        while self.probes.front().is_some_and(is_over) {
+        while self.probes.front().is_some_and(|probe| probe.is_over(packet.sent)) {
             self.probes.pop_front();
         }
         let is_audio = |stream: &Stream| stream.ssrc == ssrc && stream.kind == StreamKind::Audio;
         let is_video = !self.log.streams.iter().any(is_audio);
         let probe = self.probes.front_mut().filter(|_| is_video)?;
-        probe.packets += 1;
-        probe.bytes += packet.size;
-        probe.last = Some(packet.sent);
+        probe.add(packet, self.arrived.contains(&packet.sequence));
         Some(probe.cluster.id)
     }
 

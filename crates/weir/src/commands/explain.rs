@@ -22,13 +22,14 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let read = args.recordings.iter().map(Path::new).chain(args.from.as_deref());
     outputs_apart(&outputs, &read.collect::<Vec<_>>())?;
     let name = args.recordings.join(", ");
-    let (recording, clocks) = recording(args)?;
+    let Recorded { recording, clocks, is_of_browser } = recorded(args)?;
     let explanations = explain(&recording);
     let Some(first) = explanations.first() else {
         return Err(Failure::new(format!("{name}: it has no video; only video is explained")));
     };
     if let Some(path) = &args.network {
-        write_file(path, &network(first, &args.controller))?;
+        let today = is_of_browser && args.controller == experiment::TODAY;
+        write_file(path, &network(first, &args.controller, today))?;
     }
     if let Some(path) = &args.output {
         write_file(path, &report::html(&page(&name, &explanations)?)?)?;
@@ -51,8 +52,15 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The recording, and what is known of the clocks of two files.
-fn recording(args: &Args) -> Result<(Recording, Option<String>), Failure> {
+struct Recorded {
+    recording: Recording,
+    /// What is known of the clocks of two files, in one sentence.
+    clocks: Option<String>,
+    /// Whether a browser made the recording of its own call.
+    is_of_browser: bool,
+}
+
+fn recorded(args: &Args) -> Result<Recorded, Failure> {
     if let Some(path) = &args.from {
         let [number] = &args.recordings[..] else {
             return Err(Failure::new("--from explains one run; name it by its number"));
@@ -62,21 +70,23 @@ fn recording(args: &Args) -> Result<(Recording, Option<String>), Failure> {
                 "\"{number}\" is not the number of a run; see 'weir list --store'"
             ))
         })?;
-        return Ok((Store::open(path)?.recording(id)?, None));
+        let recording = Store::open(path)?.recording(id)?;
+        return Ok(Recorded { recording, clocks: None, is_of_browser: false });
     }
     of_files(args)
 }
 
 #[cfg(feature = "testbed")]
-fn of_files(args: &Args) -> Result<(Recording, Option<String>), Failure> {
+fn of_files(args: &Args) -> Result<Recorded, Failure> {
     let files: Vec<_> = args.recordings.iter().map(std::path::PathBuf::from).collect();
     let joined = super::import::joined(&files, "explained")?;
     let clocks = super::import::clocks(&joined);
-    Ok((joined.imported.recording, clocks))
+    let is_of_browser = joined.kind != testbed::import::Kind::Capture;
+    Ok(Recorded { recording: joined.imported.recording, clocks, is_of_browser })
 }
 
 #[cfg(not(feature = "testbed"))]
-fn of_files(_: &Args) -> Result<(Recording, Option<String>), Failure> {
+fn of_files(_: &Args) -> Result<Recorded, Failure> {
     Err(Failure::new("this build reads only stores; use --from, or 'make build' for files"))
 }
 

@@ -18,7 +18,8 @@ impl Rule for Capacity {
     }
 
     fn says(&self) -> &'static str {
-        "a queue appears again and again within 12 s, and the call sends what its target allows"
+        "a queue or an over-use signal appears again and again within 12 s, and the call sends \
+         what its target allows"
     }
 
     fn source(&self) -> &'static str {
@@ -30,16 +31,17 @@ impl Rule for Capacity {
     }
 
     fn find(&self, signals: &Signals, path: &Path, found: &[Finding]) -> Vec<Finding> {
+        let is_queue =
+            |step: usize| signals.queue[step] > QUEUED || signals.overused[step].is_finite();
         let queues = |step: usize| {
-            signals.queue[step] > QUEUED
+            is_queue(step)
                 && !has(found, Cause::Application, step)
                 && !has(found, Cause::Outage, step)
                 && !has(found, Cause::Rival, step)
         };
         let times = joined(runs(signals.begin..signals.len, queues), PERIOD, LEAST);
         let finding = |steps: (usize, usize)| {
-            let is_queue = |step: &usize| signals.queue[*step] > QUEUED;
-            let count = (steps.0..steps.1).filter(is_queue).count();
+            let count = (steps.0..steps.1).filter(|step| is_queue(*step)).count();
             // A single short queue, as of a key frame, is none.
             (count >= 3).then(|| {
                 let share = Signals::quantile(&path.share, steps.0, steps.1, 0.5);

@@ -19,6 +19,32 @@ fn factor(before: f64, after: f64) -> f64 {
     (after / before).max(before / after)
 }
 
+/// Two capacities, and the steps between them.
+#[derive(Clone, Copy)]
+struct Change {
+    from: usize,
+    to: usize,
+    before: f64,
+    after: f64,
+    /// The greater of the two is what the call carried: the capacity was at least that.
+    is_least: bool,
+}
+
+impl Change {
+    fn factor(&self) -> f64 {
+        factor(self.before, self.after)
+    }
+
+    /// Two known capacities say more than a known one and a bound; then the greater change counts.
+    fn is_sharper(&self, other: &Self) -> bool {
+        match (self.is_least, other.is_least) {
+            (false, true) => true,
+            (true, false) => false,
+            _ => self.factor() > other.factor(),
+        }
+    }
+}
+
 pub(super) struct Step;
 
 impl Rule for Step {
@@ -27,7 +53,8 @@ impl Rule for Step {
     }
 
     fn says(&self) -> &'static str {
-        "the capacity that queues told differs by a factor of 1.5 or more before and after"
+        "the capacity that queues told differs by a factor of 1.5 or more before and after, or from \
+         what the call carried"
     }
 
     fn source(&self) -> &'static str {
@@ -47,42 +74,78 @@ impl Rule for Step {
                 && !has(found, Cause::Outage, step.saturating_sub(2))
         };
         let told: Vec<usize> = (signals.begin..signals.len).filter(is_told).collect();
-        let capacity = |steps: &[usize]| {
-            let seen: Vec<f64> = steps.iter().map(|step| path.share[*step]).collect();
-            Signals::quantile(&seen, 0, seen.len(), 0.5)
+        // The median of the nearest values, if the nearest one and enough of the others agree.
+        let capacity = |steps: &mut dyn Iterator<Item = &usize>| {
+            let seen: Vec<f64> = steps.map(|step| path.share[*step]).take(SIDE).collect();
+            let median = Signals::quantile(&seen, 0, seen.len(), 0.5);
+            let agrees = |share: &f64| factor(*share, median) < FACTOR;
+            let enough = seen.iter().filter(|share| agrees(share)).count() >= LEAST;
+            (enough && seen.first().is_some_and(agrees)).then_some(median)
         };
-        let other = |from: usize, to: usize| {
-            (from..=to)
-                .any(|step| has(found, Cause::Rival, step) || has(found, Cause::Outage, step))
+        let is_apart = |from: usize, to: usize| {
+            to - from > GAP
+                || (from..=to)
+                    .any(|step| has(found, Cause::Rival, step) || has(found, Cause::Outage, step))
         };
-        let mut steps: Vec<(usize, usize, f64, f64)> = Vec::new();
-        for index in LEAST..told.len().saturating_sub(LEAST - 1) {
-            let before = &told[index.saturating_sub(SIDE)..index];
-            let after = &told[index..(index + SIDE).min(told.len())];
-            let (from, to) = (told[index - 1], told[index]);
-            if to - from > GAP || other(from, to) {
-                continue;
+        // What the call carries is not more than the capacity.
+        let carried = |from: usize| Signals::quantile(&signals.carried, from, from + LEAST, 0.0);
+        let mut changes = Vec::new();
+        for index in 1..=told.len() {
+            let (from, to) = (told[index - 1], told.get(index).copied());
+            let before = capacity(&mut told[..index].iter().rev());
+            let after = capacity(&mut told[index..].iter());
+            if let (Some(before), Some(after), Some(to)) = (before, after, to)
+                && !is_apart(from, to)
+            {
+                changes.push(Change { from, to, before, after, is_least: false });
             }
-            let (before, after) = (capacity(before), capacity(after));
-            if factor(before, after) < FACTOR {
-                continue;
+            // The queue tells a capacity, and afterwards the call carries more.
+            let more = (from + 1..signals.len.saturating_sub(LEAST)).take(GAP);
+            let mut more = more.take_while(|to| !is_told(to) && !is_apart(from, *to));
+            if let Some(before) = before
+                && let Some(to) = more.find(|to| carried(*to) >= FACTOR * before)
+            {
+                let after = carried(to);
+                changes.push(Change { from, to, before, after, is_least: true });
             }
-            let sharper =
-                |last: &(usize, usize, f64, f64)| factor(before, after) > factor(last.2, last.3);
-            match steps.last_mut() {
-                Some(last) if to <= last.1 + SIDE => {
-                    if sharper(last) {
-                        *last = (from, to, before, after);
-                    }
-                }
-                _ => steps.push((from, to, before, after)),
+            // The call has carried more, and then the queue tells a capacity.
+            let Some((to, after)) = to.zip(after) else { continue };
+            let more = (signals.begin + LEAST..=to).rev().take(GAP);
+            let mut more = more.take_while(|end| {
+                (*end == to || !is_told(end)) && !is_apart(end.saturating_sub(LEAST), to)
+            });
+            if let Some(end) = more.find(|end| carried(end - LEAST) >= FACTOR * after) {
+                let (from, before) = (end - 1, carried(end - LEAST));
+                changes.push(Change { from, to, before, after, is_least: true });
             }
         }
-        let finding = |(from, to, before, after): (usize, usize, f64, f64)| Finding {
-            cause: Cause::Step,
-            steps: (from, to + 1),
-            evidence: format!("from {} to {}", kbps(before), kbps(after)),
-            series: &["carried", "queue"],
+        changes.retain(|change| change.factor() >= FACTOR);
+        changes.sort_by_key(|change| (change.to, change.from));
+        let mut steps: Vec<Change> = Vec::new();
+        for change in changes {
+            match steps.last_mut() {
+                Some(last) if change.to <= last.to + SIDE => {
+                    if change.is_sharper(last) {
+                        *last = change;
+                    }
+                }
+                _ => steps.push(change),
+            }
+        }
+        let finding = |change: Change| {
+            let (more, less) = if change.is_least { ("at least ", "") } else { ("", "") };
+            let (first, second) =
+                if change.before > change.after { (more, less) } else { (less, more) };
+            Finding {
+                cause: Cause::Step,
+                steps: (change.from, change.to + 1),
+                evidence: format!(
+                    "from {first}{} to {second}{}",
+                    kbps(change.before),
+                    kbps(change.after)
+                ),
+                series: &["carried", "queue"],
+            }
         };
         steps.into_iter().map(finding).collect()
     }
