@@ -3,7 +3,7 @@
 use super::NativePeerSpec;
 use super::error::CallError;
 use experiment::Native;
-use peer::{Peer, PeerConfig, Rates, Signal, Stack};
+use peer::{Peer, PeerConfig, Rates, Signal, Socket, Stack};
 use server::signalling::{
     CallRole, CallSettings, FromPage, IceCandidate, Membership, StatsReport, ToPage,
 };
@@ -11,9 +11,6 @@ use server::since_1970;
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 use tokio::time::sleep_until;
-
-/// The largest datagram that is read, bytes: an Ethernet frame's payload.
-const MAX_DATAGRAM: usize = 1_500;
 
 /// Takes part in a call until it is over.
 ///
@@ -24,7 +21,7 @@ pub(super) async fn run_peer(
     socket: UdpSocket,
     spec: NativePeerSpec,
 ) -> Result<(), CallError> {
-    let socket = tokio::net::UdpSocket::from_std(socket)?;
+    let socket = Socket::new(tokio::net::UdpSocket::from_std(socket)?)?;
     let Some(settings) = receive_settings(participant).await else { return Ok(()) };
     send(participant, FromPage::Ready)?;
     let Some(epoch) = receive_start(participant).await else { return Ok(()) };
@@ -73,7 +70,7 @@ fn send(participant: &mut Membership, message: FromPage) -> Result<(), CallError
 /// A native peer, its socket and its signalling.
 struct PeerEndpoint<'a> {
     participant: &'a mut Membership,
-    socket: tokio::net::UdpSocket,
+    socket: Socket,
     peer: Peer,
     state: String,
     /// The interval of statistics; `None` if they are not wanted.
@@ -84,7 +81,7 @@ struct PeerEndpoint<'a> {
 impl<'a> PeerEndpoint<'a> {
     fn new(
         participant: &'a mut Membership,
-        socket: tokio::net::UdpSocket,
+        socket: Socket,
         spec: &NativePeerSpec,
         settings: &CallSettings,
         epoch: f64,
@@ -107,7 +104,6 @@ impl<'a> PeerEndpoint<'a> {
 
     /// Runs the peer until the call is over.
     async fn run(mut self) -> Result<(), CallError> {
-        let mut datagram = [0; MAX_DATAGRAM];
         loop {
             self.transmit().await?;
             self.report_state()?;
@@ -127,11 +123,13 @@ impl<'a> PeerEndpoint<'a> {
                 // Timers come first: a flow of datagrams must not delay them.
                 biased;
                 () = sleep => self.advance()?,
-                received = self.socket.recv_from(&mut datagram) => {
+                received = self.socket.receive() => {
                     // An ICMP error from the other host arrives here: its peer may not have
                     // started, or may have ended.
-                    let Ok((size, from)) = received else { continue };
-                    self.peer.receive(now().0, from, &datagram[..size])?;
+                    let Ok(received) = received else { continue };
+                    for datagram in self.socket.datagrams(&received) {
+                        self.peer.receive(now().0, received.from, received.ecn, datagram)?;
+                    }
                 }
                 message = self.participant.next() => match message {
                     Some(message) => if self.take(message).await? { return Ok(()) },
@@ -196,13 +194,8 @@ impl<'a> PeerEndpoint<'a> {
 
     async fn transmit(&mut self) -> Result<(), CallError> {
         while let Some((to, bytes)) = self.peer.poll_transmit() {
-            match self.socket.send_to(&bytes, to).await {
-                // An ICMP error, as in `run`.
-                Err(error) if error.kind() != std::io::ErrorKind::ConnectionRefused => {
-                    return Err(CallError::Socket(error));
-                }
-                _ => {}
-            }
+            let sent = self.socket.send(to, self.peer.ecn(), &bytes).await;
+            sent.map_err(CallError::Socket)?;
         }
         Ok(())
     }
