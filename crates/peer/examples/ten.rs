@@ -5,7 +5,7 @@
 //! `rtc`, for example `fixed:1Mbit/s`, or `str0m`; RATE is the highest rate that is sent.
 
 use cc::ControllerConfig;
-use peer::{Peer, PeerConfig, Rates, Signal, Socket, Stack, run};
+use peer::{Peer, PeerConfig, Rates, Signal, Stack, run};
 use sim::codec::{Codec, EncoderConfig, SourceSize};
 use std::error::Error;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -27,7 +27,7 @@ const TICKS: f64 = 100.0;
 /// One endpoint, and the channels to the other.
 struct Endpoint {
     peer: Peer,
-    socket: Socket,
+    socket: UdpSocket,
     inbox: mpsc::Receiver<Signal>,
     outbox: mpsc::Sender<Signal>,
 }
@@ -37,7 +37,7 @@ impl Endpoint {
     async fn run(mut self, times: [Instant; 2]) -> Result<f64, peer::Error> {
         let mut received = [0.0; 2];
         for (at, received) in times.into_iter().zip(&mut received) {
-            run(&mut self.peer, &mut self.socket, &mut self.inbox, &self.outbox, at).await?;
+            run(&mut self.peer, &self.socket, &mut self.inbox, &self.outbox, at).await?;
             *received = self.received(at);
         }
         Ok(received[1] - received[0])
@@ -74,7 +74,6 @@ async fn call(
     let mut ends = Vec::new();
     for (sends, inbox, outbox) in [(true, for_caller, to_callee), (false, for_callee, to_caller)] {
         let socket = UdpSocket::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await?;
-        let socket = Socket::new(socket)?;
         let video = sends.then(|| EncoderConfig::new(Codec::Vp8, source, rate));
         let address = socket.local_addr()?;
         let config =

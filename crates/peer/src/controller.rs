@@ -2,7 +2,7 @@
 
 use crate::clock::{Clock, span};
 use crate::packets::Unwrapper;
-use cc::{Allocation, Decision, Ecn, Feedback, PacketResult, SentPacket, SignalSink};
+use cc::{Allocation, Decision, Feedback, PacketResult, SentPacket, SignalSink};
 use rtc::interceptor::{BandwidthEstimator, PacketReport};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -28,8 +28,6 @@ pub struct Controller {
 
 struct ControllerState {
     sender: Box<dyn cc::Sender>,
-    /// Whether the remote endpoint answers with messages of RFC 8888, which carry ECN.
-    congestion_feedback: bool,
     /// The number of the next packet to report to the controller. Packets are numbered from zero,
     /// as in the history of the chain.
     next_sequence: u64,
@@ -48,7 +46,6 @@ impl Controller {
     pub fn new(sender: Box<dyn cc::Sender>, start: Instant) -> Self {
         let state = ControllerState {
             sender,
-            congestion_feedback: false,
             next_sequence: 0,
             rtt: None,
             arrivals: Unwrapper::new(ARRIVAL_PERIOD),
@@ -79,19 +76,6 @@ impl Controller {
     #[must_use]
     pub fn frame_reduction(&self) -> f64 {
         self.state().sender.frame_reduction()
-    }
-
-    /// The ECN field of the packets: that of the controller once the remote endpoint has accepted
-    /// the feedback of RFC 8888, else Not-ECT.
-    #[must_use]
-    pub fn ecn(&self) -> Ecn {
-        let state = self.state();
-        if state.congestion_feedback { state.sender.ecn() } else { Ecn::NotEct }
-    }
-
-    /// Says whether the remote endpoint answers with messages of RFC 8888.
-    pub(crate) fn set_congestion_feedback(&self, answers: bool) {
-        self.state().congestion_feedback = answers;
     }
 
     /// The longest burst of the pacer, if the controller has one.
@@ -162,19 +146,8 @@ impl ControllerState {
         self.results.push(PacketResult {
             packet,
             arrival: arrival.map(Time::from_nanos),
-            ecn: field(report.ecn),
+            ecn: cc::Ecn::NotEct,
         });
-    }
-}
-
-/// The ECN field in a report.
-fn field(ecn: rtc::rtcp::transport_feedbacks::cc_feedback_report::Ecn) -> Ecn {
-    use rtc::rtcp::transport_feedbacks::cc_feedback_report::Ecn as Reported;
-    match ecn {
-        Reported::NotEct => Ecn::NotEct,
-        Reported::Ect1 => Ecn::Ect1,
-        Reported::Ect0 => Ecn::Ect0,
-        Reported::Ce => Ecn::Ce,
     }
 }
 

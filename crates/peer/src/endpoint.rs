@@ -1,7 +1,6 @@
 use crate::audio::AudioPacket;
 use crate::{Controller, Error};
 use bytes::BytesMut;
-use cc::Ecn;
 use rtc::peer_connection::state::RTCPeerConnectionState;
 use serde_json::{Map, Value};
 use sim::codec::Frame;
@@ -15,19 +14,8 @@ pub(crate) trait Endpoint: Send {
     fn answer(&mut self, now: Instant, offer: String) -> Result<String, Error>;
     fn accept(&mut self, now: Instant, answer: String) -> Result<(), Error>;
     fn add_candidate(&mut self, now: Instant, candidate: String) -> Result<(), Error>;
-    /// A datagram arrived with this ECN field.
-    fn receive(
-        &mut self,
-        now: Instant,
-        from: SocketAddr,
-        ecn: Ecn,
-        datagram: &[u8],
-    ) -> Result<(), Error>;
+    fn receive(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) -> Result<(), Error>;
     fn poll_transmit(&mut self) -> Option<(SocketAddr, BytesMut)>;
-    /// The ECN field of the datagrams to send.
-    fn ecn(&self) -> Ecn {
-        Ecn::NotEct
-    }
     fn next_timeout(&mut self) -> Option<Instant>;
     fn handle_timeout(&mut self, now: Instant) -> Result<(), Error>;
     /// Sends a frame of video.

@@ -60,11 +60,6 @@ pub(crate) fn is_video(stream: &StreamInfo) -> bool {
     stream.mime_type.get(..6).is_some_and(|kind| kind.eq_ignore_ascii_case("video/"))
 }
 
-/// Whether the feedback of RFC 8888 was negotiated for a stream (§ 6: `ack ccfb`).
-pub(crate) fn has_congestion_feedback(stream: &StreamInfo) -> bool {
-    stream.rtcp_feedback.iter().any(|known| known.typ == "ack" && known.parameter == "ccfb")
-}
-
 /// The identifier of the header extension for the absolute send time, if it was negotiated.
 pub(crate) fn abs_send_time_id(stream: &StreamInfo) -> Option<u8> {
     let extension =

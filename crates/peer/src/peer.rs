@@ -11,7 +11,7 @@ use crate::str0m_endpoint::Str0mEndpoint;
 use crate::video::Video;
 use crate::{Controller, Error, stats};
 use bytes::BytesMut;
-use cc::{Allocation, Ecn};
+use cc::Allocation;
 use rtc::peer_connection::state::RTCPeerConnectionState;
 use serde_json::{Map, Value};
 use sim::ProtectionShare;
@@ -124,7 +124,7 @@ impl Peer {
         }
     }
 
-    /// Processes a datagram that arrived with this ECN field.
+    /// Processes a datagram.
     ///
     /// # Errors
     /// If the connection cannot go on.
@@ -132,17 +132,9 @@ impl Peer {
         &mut self,
         now: Instant,
         from: SocketAddr,
-        ecn: Ecn,
         datagram: &[u8],
     ) -> Result<(), Error> {
-        self.endpoint.receive(now, from, ecn, datagram)
-    }
-
-    /// The ECN field of the datagrams to send: that of the controller once the remote endpoint has
-    /// accepted the feedback of RFC 8888, else Not-ECT.
-    #[must_use]
-    pub fn ecn(&self) -> Ecn {
-        self.endpoint.ecn()
+        self.endpoint.receive(now, from, datagram)
     }
 
     /// The next datagram to send, and its destination.

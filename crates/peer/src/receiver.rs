@@ -73,12 +73,6 @@ pub struct MediaReceiver {
     stream: Option<ReceivedStream>,
 }
 
-/// The SSRC of an endpoint's reports on video.
-pub(crate) fn report_ssrc(seed: Seed) -> u32 {
-    // The low 32 of 64 random bits.
-    seed.stream("receiver.ssrc").next_u64() as u32
-}
-
 /// The stream that is received.
 struct ReceivedStream {
     ssrc: u32,
@@ -118,7 +112,8 @@ impl MediaReceiver {
         seed: Seed,
         counters: Counters,
     ) -> HandlerInterceptor<Self> {
-        let ssrc = report_ssrc(seed);
+        // The low 32 of 64 random bits.
+        let ssrc = seed.stream("receiver.ssrc").next_u64() as u32;
         let report = ReportTimer::new(Time::ZERO, REPORT_INTERVAL, seed.stream("receiver.reports"));
         let (controller, rtt, stream) = (Mutex::new(controller), None, None);
         HandlerInterceptor::new(Self { controller, clock, counters, ssrc, report, rtt, stream })

@@ -6,7 +6,7 @@ use crate::clock::Clock;
 use crate::counters::{CountedPacket, Counters, RemoteReport};
 use crate::interceptor::{HandlerInterceptor, OutputQueues, PacketHandler};
 use crate::ntp;
-use crate::packets::{abs_send_time_id, cumulative_lost, has_congestion_feedback, is_video};
+use crate::packets::{abs_send_time_id, cumulative_lost, is_video};
 use crate::receiver::REPORT_INTERVAL;
 use crate::sender::ProbeCluster;
 use bytes::Bytes;
@@ -291,7 +291,6 @@ impl PacketHandler for Reports {
         if !is_video(stream) {
             return;
         }
-        self.controller.set_congestion_feedback(has_congestion_feedback(stream));
         self.stream = Some(SentStream {
             ssrc: stream.ssrc,
             clock_rate: stream.clock_rate,

@@ -2,20 +2,16 @@
 
 use crate::audio::AudioPacket;
 use crate::audio_reports::AudioReports;
-use crate::congestion_feedback::{CongestionFeedback, codepoint};
 use crate::counters::{Counters, Media};
 use crate::endpoint::Endpoint;
-use crate::only::Only;
-use crate::receiver::report_ssrc;
 use crate::rtc_audio::SendingAudio;
-use crate::rtc_engine::{
-    codec, connection, engine, extension, feedback, without_congestion_feedback,
-};
+use crate::rtc_engine::{codec, connection, engine, extension, feedback};
 use crate::sender::EXTENSIONS;
 use crate::stats::{PAIR_MEMBERS, with_members};
+use crate::video_only::VideoOnly;
 use crate::{Clock, Controller, Error, MediaReceiver, MediaSender, Reports};
 use bytes::{Bytes, BytesMut};
-use cc::{Controllers, Ecn};
+use cc::Controllers;
 use rtc::interceptor::CongestionControlBuilder;
 use rtc::media_stream::MediaStreamTrack;
 use rtc::peer_connection::RTCPeerConnection;
@@ -60,8 +56,6 @@ pub(crate) struct RtcEndpoint {
     audio: Option<SendingAudio>,
     state: RTCPeerConnectionState,
     key_frame_requested: bool,
-    /// Whether an offer has the feedback of RFC 8888: the controller sends ECN-capable packets.
-    offers_congestion_feedback: bool,
 }
 
 /// The stream of video that is sent.
@@ -82,7 +76,6 @@ impl RtcEndpoint {
         counters: Media<Counters>,
         now: Instant,
     ) -> Result<Self, Error> {
-        let offers_congestion_feedback = controllers.sender.ecn() != Ecn::NotEct;
         let controller = Controller::new(controllers.sender, now);
         let mut media = MediaEngine::default();
         let mut registry = engine(&mut media, controllers.transport_feedback)?;
@@ -97,16 +90,12 @@ impl RtcEndpoint {
         registry = registry
             .with(Slot::from(MediaReceiver::SLOT), receiver)
             .with(Slot::from(AudioReports::SLOT), AudioReports::new(clock, seed, audio_counters));
-        if controllers.transport_feedback {
-            let slot = Slot::Rfc8888;
-            registry = registry.with(slot, CongestionFeedback::new(clock, report_ssrc(seed)));
-        }
         if ssrcs.video.is_some() {
             let history = CongestionControlBuilder::new(controller.clone()).build();
             // The low 16 of 64 random bits.
             let first = seed.stream("sequence").next_u64() as u16;
             registry = registry
-                .with(Slot::CongestionControl, Only::video(history))
+                .with(Slot::CongestionControl, VideoOnly(history))
                 .with(
                     Slot::from(Reports::SLOT),
                     Reports::with_counters(controller.clone(), seed, counters),
@@ -120,16 +109,7 @@ impl RtcEndpoint {
         let audio =
             ssrcs.audio.map(|ssrc| SendingAudio::new(&mut connection, ssrc, first)).transpose()?;
         let (state, key_frame_requested) = (RTCPeerConnectionState::New, false);
-        Ok(Self {
-            connection,
-            address,
-            controller,
-            video,
-            audio,
-            state,
-            key_frame_requested,
-            offers_congestion_feedback,
-        })
+        Ok(Self { connection, address, controller, video, audio, state, key_frame_requested })
     }
 
     fn set_remote_description(
@@ -200,12 +180,7 @@ impl Endpoint for RtcEndpoint {
             .connection
             .create_offer(None)
             .map_err(|error| Error::Rtc("cannot create an offer", error))?;
-        let offer = self.describe(now, offer)?;
-        Ok(if self.offers_congestion_feedback {
-            offer
-        } else {
-            without_congestion_feedback(&offer)
-        })
+        self.describe(now, offer)
     }
 
     fn answer(&mut self, now: Instant, offer: String) -> Result<String, Error> {
@@ -236,18 +211,12 @@ impl Endpoint for RtcEndpoint {
             .map_err(|error| Error::Rtc("cannot add the remote candidate", error))
     }
 
-    fn receive(
-        &mut self,
-        now: Instant,
-        from: SocketAddr,
-        ecn: Ecn,
-        datagram: &[u8],
-    ) -> Result<(), Error> {
+    fn receive(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) -> Result<(), Error> {
         let transport = TransportContext {
             local_addr: self.address,
             peer_addr: from,
             transport_protocol: TransportProtocol::UDP,
-            ecn: codepoint(ecn),
+            ecn: None,
         };
         let message = BytesMut::from(datagram);
         self.connection
@@ -294,10 +263,6 @@ impl Endpoint for RtcEndpoint {
 
     fn state(&self) -> RTCPeerConnectionState {
         self.state
-    }
-
-    fn ecn(&self) -> Ecn {
-        self.controller.ecn()
     }
 
     fn target_rate(&self) -> Bitrate {

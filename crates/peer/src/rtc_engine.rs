@@ -1,6 +1,5 @@
 //! The codecs and extensions that an endpoint on `rtc` negotiates, and its connection.
 
-use crate::only::Only;
 use crate::rtc_endpoint::CLOCK_RATE;
 use crate::{Error, rtc_audio};
 use rtc::dtls::extension::extension_use_srtp::SrtpProtectionProfile;
@@ -46,22 +45,12 @@ pub(crate) fn engine(media: &mut MediaEngine, transport_feedback: bool) -> Resul
     let mut registry = Registry::new();
     if transport_feedback {
         feedback(media, "transport-cc", "");
-        feedback(media, "ack", "ccfb");
         extension(media, rtc::sdp::extmap::TRANSPORT_CC_URI)?;
-        registry = registry.with(Slot::TwccSender, TwccSenderBuilder::new().build()).with(
-            Slot::TwccReceiver,
-            Only::without_congestion_feedback(TwccReceiverBuilder::new().build()),
-        );
+        registry = registry
+            .with(Slot::TwccSender, TwccSenderBuilder::new().build())
+            .with(Slot::TwccReceiver, TwccReceiverBuilder::new().build());
     }
     Ok(registry)
-}
-
-/// A description without the feedback of RFC 8888 (`ack ccfb`, § 6): an endpoint that sends without
-/// ECN offers transport-wide feedback only, as browsers do without a field trial, and accepts both.
-pub(crate) fn without_congestion_feedback(sdp: &str) -> String {
-    let is_kept =
-        |line: &&str| !(line.starts_with("a=rtcp-fb:") && line.trim_end().ends_with(" ack ccfb"));
-    sdp.split_inclusive('\n').filter(is_kept).collect()
 }
 
 pub(crate) fn connection(

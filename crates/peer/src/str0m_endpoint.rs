@@ -9,7 +9,6 @@ use crate::counters::{Counters, Media};
 use crate::endpoint::Endpoint;
 use crate::{Controller, Error};
 use bytes::{Bytes, BytesMut};
-use cc::Ecn;
 use rtc::peer_connection::state::RTCPeerConnectionState;
 use serde_json::{Map, Value, json};
 use sim::codec::{AudioConfig, Frame};
@@ -233,13 +232,7 @@ impl Endpoint for Str0mEndpoint {
         self.drain(now)
     }
 
-    fn receive(
-        &mut self,
-        now: Instant,
-        from: SocketAddr,
-        _ecn: Ecn,
-        datagram: &[u8],
-    ) -> Result<(), Error> {
+    fn receive(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) -> Result<(), Error> {
         // Datagrams that are neither STUN, DTLS, SRTP nor SRTCP are ignored (RFC 7983 § 7).
         let Ok(receive) = Receive::new(Protocol::Udp, from, self.address, datagram) else {
             return Ok(());

@@ -1,7 +1,7 @@
 //! Calls with Chromium; skipped if it is not installed.
 
 use crate::support::{LOCALHOST, stack, video};
-use peer::{Peer, PeerConfig, Signal, Socket, run};
+use peer::{Peer, PeerConfig, Signal, run};
 use serde_json::Value;
 use sim::codec::AudioConfig;
 use std::net::SocketAddr;
@@ -138,7 +138,6 @@ async fn call(name: &str, native_sends: bool, seconds: usize) -> Option<(Vec<Val
     }
     let now = Instant::now();
     let socket = UdpSocket::bind(SocketAddr::from((LOCALHOST, 0))).await.unwrap();
-    let mut socket = Socket::new(socket).unwrap();
     let address = socket.local_addr().unwrap();
     let max_rate = if native_sends { Bitrate::from_mbps(3) } else { Bitrate::from_kbps(150) };
     let stack = stack(name, max_rate);
@@ -157,7 +156,7 @@ async fn call(name: &str, native_sends: bool, seconds: usize) -> Option<(Vec<Val
     let end = now + Duration::from_secs(60);
     let statistics = tokio::select! {
         statistics = serve(listener, to_peer, for_page, seconds) => statistics,
-        ended = run(&mut peer, &mut socket, &mut for_peer, &from_peer, end) => panic!("no call within a minute: {ended:?}"),
+        ended = run(&mut peer, &socket, &mut for_peer, &from_peer, end) => panic!("no call within a minute: {ended:?}"),
     };
     drop(browser);
     remove(&directory).await;

@@ -25,26 +25,6 @@ pub(crate) struct Call {
     /// The sender and the bytes of each packet in the network.
     in_flight: HashMap<u64, (usize, BytesMut)>,
     sent: u64,
-    /// Datagrams of the first peer that arrived, by ECN field.
-    pub(crate) fields: HashMap<u8, u64>,
-}
-
-fn in_network(ecn: cc::Ecn) -> net::Ecn {
-    match ecn {
-        cc::Ecn::NotEct => net::Ecn::NotEct,
-        cc::Ecn::Ect0 => net::Ecn::Ect0,
-        cc::Ecn::Ect1 => net::Ecn::Ect1,
-        cc::Ecn::Ce => net::Ecn::Ce,
-    }
-}
-
-fn at_peer(ecn: net::Ecn) -> cc::Ecn {
-    match ecn {
-        net::Ecn::NotEct => cc::Ecn::NotEct,
-        net::Ecn::Ect0 => cc::Ecn::Ect0,
-        net::Ecn::Ect1 => cc::Ecn::Ect1,
-        net::Ecn::Ce => cc::Ecn::Ce,
-    }
 }
 
 #[derive(Default)]
@@ -153,8 +133,7 @@ impl Call {
     pub(crate) fn over(network: &NetworkConfig) -> Self {
         let network = Network::new(network, Seed(1)).unwrap();
         let (clock, now) = (Clock::new(std::time::Instant::now()), Time::ZERO);
-        let (in_flight, fields) = (HashMap::new(), HashMap::new());
-        Self { peers: Vec::new(), clock, now, network, in_flight, sent: 0, fields }
+        Self { peers: Vec::new(), clock, now, network, in_flight: HashMap::new(), sent: 0 }
     }
 
     /// Starts a call.
@@ -208,11 +187,10 @@ impl Call {
             self.sent += 1;
             let flow = Flow { src: host(sender), dst: host(receiver), ..Default::default() };
             let size = Bytes::new(datagram.len() as u64 + HEADERS);
-            let ecn = in_network(self.peers[sender].ecn());
             self.in_flight.insert(self.sent, (sender, datagram));
             self.network.send(
                 self.now,
-                Packet { id: self.sent, size, flow, ecn, ..Default::default() },
+                Packet { id: self.sent, size, flow, ..Default::default() },
                 &mut log,
             );
         }
@@ -237,9 +215,7 @@ impl Call {
         let now = self.clock.instant(self.now);
         for packet in log.delivered {
             let (sender, datagram) = self.in_flight.remove(&packet.id).unwrap();
-            let ecn = at_peer(packet.ecn);
-            *self.fields.entry(ecn as u8).or_default() += u64::from(sender == 0);
-            self.peers[sender ^ 1].receive(now, address(sender), ecn, &datagram).unwrap();
+            self.peers[sender ^ 1].receive(now, address(sender), &datagram).unwrap();
         }
         for id in log.dropped {
             self.in_flight.remove(&id);

@@ -1,11 +1,8 @@
 //! Complete calls in virtual time.
 
-use crate::support::{Call, controllers, line, video};
-use cc::{ControllerConfig, Ecn};
-use net::{AccessConfig, Schedule};
+use crate::support::Call;
 use peer::RTCPeerConnectionState::Connected;
-use peer::Stack;
-use units::{Bitrate, Duration, Time};
+use units::{Bitrate, Time};
 
 const MEGABIT: Bitrate = Bitrate::from_mbps(1);
 
@@ -160,39 +157,4 @@ fn any_two_stacks_call_each_other_and_report_the_same_statistics() {
             assert_eq!(call.stats(end, "transport")["selectedCandidatePairId"], pair["id"]);
         }
     }
-}
-
-#[test]
-fn messages_of_rfc_8888_carry_the_marks_of_the_network_to_the_controller() {
-    let mut network = line(Schedule::constant(MEGABIT), Duration::from_millis(300));
-    let AccessConfig::Wired { up, .. } = &mut network.hosts[0].access else { panic!("no line") };
-    up.queue = "dualpi2".parse().unwrap();
-    let mut call = Call::over(&network);
-    let scream = cc::build(&ControllerConfig {
-        profile: "scream-v2".to_owned(),
-        settings: vec![("ecn".to_owned(), "ect1".to_owned())],
-        start_rate: Bitrate::from_kbps(300),
-        min_rate: Bitrate::from_kbps(50),
-        max_rate: Bitrate::from_mbps(3),
-    });
-    // The receiver's own controller sends without ECN; it accepts the offer all the same.
-    let receiver = Stack::Rtc(controllers("gcc:libwebrtc", Bitrate::from_mbps(3)));
-    call.join((Stack::Rtc(scream.unwrap()), Some(video())), (receiver, None), 1);
-    call.run_until(Time::from_secs(5));
-    let before = |ecn: Ecn| call.fields.get(&(ecn as u8)).copied().unwrap_or(0);
-    let unmarked = before(Ecn::NotEct);
-    assert!(unmarked < 30, "only the handshake is not ECN-capable: {unmarked} datagrams");
-    let rates = call.seconds(10);
-    let received = mean(&rates, |rate| rate.0);
-    assert!((300e3..1e6).contains(&received), "{received} bit/s of 1 Mbit/s: {rates:?}");
-    let count = |ecn: Ecn| call.fields.get(&(ecn as u8)).copied().unwrap_or(0);
-    assert_eq!(count(Ecn::NotEct), unmarked, "all later datagrams are ECN-capable");
-    assert!(count(Ecn::Ce) > 0 && count(Ecn::Ect1) > 0, "{:?}", call.fields);
-    let mut alpha = f64::NAN;
-    call.peers[0].controller().unwrap().signals(&mut |name, value| {
-        if name == "l4s_alpha" {
-            alpha = value;
-        }
-    });
-    assert!(alpha > 0.0, "the controller knows of the marks: {alpha}");
 }

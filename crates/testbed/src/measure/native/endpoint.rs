@@ -3,7 +3,7 @@
 use super::NativePeerSpec;
 use super::error::CallError;
 use experiment::Native;
-use peer::{Peer, PeerConfig, Rates, Signal, Socket, Stack};
+use peer::{Peer, PeerConfig, Rates, Signal, Stack};
 use server::signalling::{
     CallRole, CallSettings, FromPage, IceCandidate, Membership, StatsReport, ToPage,
 };
@@ -11,6 +11,9 @@ use server::since_1970;
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 use tokio::time::sleep_until;
+
+/// The largest datagram that is read, bytes: an Ethernet frame's payload.
+const MAX_DATAGRAM: usize = 1_500;
 
 /// Takes part in a call until it is over.
 ///
@@ -21,7 +24,7 @@ pub(super) async fn run_peer(
     socket: UdpSocket,
     spec: NativePeerSpec,
 ) -> Result<(), CallError> {
-    let socket = Socket::new(tokio::net::UdpSocket::from_std(socket)?)?;
+    let socket = tokio::net::UdpSocket::from_std(socket)?;
     let Some(settings) = receive_settings(participant).await else { return Ok(()) };
     send(participant, FromPage::Ready)?;
     let Some(epoch) = receive_start(participant).await else { return Ok(()) };
@@ -70,7 +73,7 @@ fn send(participant: &mut Membership, message: FromPage) -> Result<(), CallError
 /// A native peer, its socket and its signalling.
 struct PeerEndpoint<'a> {
     participant: &'a mut Membership,
-    socket: Socket,
+    socket: tokio::net::UdpSocket,
     peer: Peer,
     state: String,
     /// The interval of statistics; `None` if they are not wanted.
@@ -81,7 +84,7 @@ struct PeerEndpoint<'a> {
 impl<'a> PeerEndpoint<'a> {
     fn new(
         participant: &'a mut Membership,
-        socket: Socket,
+        socket: tokio::net::UdpSocket,
         spec: &NativePeerSpec,
         settings: &CallSettings,
         epoch: f64,
@@ -104,6 +107,7 @@ impl<'a> PeerEndpoint<'a> {
 
     /// Runs the peer until the call is over.
     async fn run(mut self) -> Result<(), CallError> {
+        let mut datagram = [0; MAX_DATAGRAM];
         loop {
             self.transmit().await?;
             self.report_state()?;
@@ -123,13 +127,11 @@ impl<'a> PeerEndpoint<'a> {
                 // Timers come first: a flow of datagrams must not delay them.
                 biased;
                 () = sleep => self.advance()?,
-                received = self.socket.receive() => {
+                received = self.socket.recv_from(&mut datagram) => {
                     // An ICMP error from the other host arrives here: its peer may not have
                     // started, or may have ended.
-                    let Ok(received) = received else { continue };
-                    for datagram in self.socket.datagrams(&received) {
-                        self.peer.receive(now().0, received.from, received.ecn, datagram)?;
-                    }
+                    let Ok((size, from)) = received else { continue };
+                    self.peer.receive(now().0, from, &datagram[..size])?;
                 }
                 message = self.participant.next() => match message {
                     Some(message) => if self.take(message).await? { return Ok(()) },
@@ -194,8 +196,13 @@ impl<'a> PeerEndpoint<'a> {
 
     async fn transmit(&mut self) -> Result<(), CallError> {
         while let Some((to, bytes)) = self.peer.poll_transmit() {
-            let sent = self.socket.send(to, self.peer.ecn(), &bytes).await;
-            sent.map_err(CallError::Socket)?;
+            match self.socket.send_to(&bytes, to).await {
+                // An ICMP error, as in `run`.
+                Err(error) if error.kind() != std::io::ErrorKind::ConnectionRefused => {
+                    return Err(CallError::Socket(error));
+                }
+                _ => {}
+            }
         }
         Ok(())
     }
