@@ -12,8 +12,8 @@ settings! {
         /// The ECN field of the packets that leave: not-ect, ect0 (the classic response) or ect1
         /// (the L4S response; RFC 8298 has none). Marks need feedback that carries ECN.
         "ecn" => ecn: EcnMode,
-        /// `kQueueDelayTargetMin`, the target of the queue delay (0.1 s). It does not adapt, because
-        /// the code's default turns that off.
+        /// `kQueueDelayTargetMin`, the target of the queue delay (0.1 s). It does not adapt: the
+        /// code's default turns that off.
         "qdelay_target.lo" => target: Duration,
         /// The gain of the average queue delay (`updateCwnd`: 0.1).
         "qdelay_weight" => weight: f64,
