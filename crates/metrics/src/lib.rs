@@ -227,6 +227,11 @@ const SCALARS: &[Scalar] = &[
               packetsReceivedWithCe)",
     },
     Scalar {
+        name: "feedback_overhead", unit: Share, better: Lower, compute: quality::feedback_overhead,
+        doc: "bytes of RTCP that the receiver of the video sent divided by the bytes of the media \
+              packets that it received, both with UDP and IPv4 headers (RFC 8867 § 4.1)",
+    },
+    Scalar {
         name: "disconnections", unit: Count, better: Lower, compute: disturbance::disconnections,
         doc: "times that an endpoint ended the call in the window: media time-outs, circuit \
               breakers (RFC 8083), failed connections",

@@ -53,6 +53,13 @@ pub(super) fn ce_share(input: &Input<'_>) -> Result<f64, MetricError> {
     Ok(growth(input, "packetsReceivedWithCe")? / growth(input, "packetsReceived")?)
 }
 
+pub(super) fn feedback_overhead(input: &Input<'_>) -> Result<f64, MetricError> {
+    let below = sim::wire::UDP_IPV4_OVERHEAD.get() as f64;
+    let rtcp = growth(input, "rtcpBytesSent")? + below * growth(input, "rtcpPacketsSent")?;
+    let headers = growth(input, "headerBytesReceived")? + below * growth(input, "packetsReceived")?;
+    Ok(rtcp / (growth(input, "bytesReceived")? + headers))
+}
+
 /// The mean of the streams' shares.
 pub(super) fn freeze_share(input: &Input<'_>) -> Result<f64, MetricError> {
     let mut shares = Vec::with_capacity(input.streams.len());

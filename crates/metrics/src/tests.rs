@@ -584,6 +584,23 @@ fn a_ratio_is_that_of_the_mean_rates_and_oscillations_cross_both_watermarks() {
 }
 
 #[test]
+fn feedback_overhead_counts_the_headers_of_udp_and_ip_on_both_sides() {
+    let run = recording(vec![video(
+        "one.video",
+        &[
+            ("bytesReceived", &[5_000.0, 9_040.0]),
+            ("headerBytesReceived", &[120.0, 240.0]),
+            ("packetsReceived", &[5.0, 10.0]),
+            ("rtcpBytesSent", &[72.0, 144.0]),
+            ("rtcpPacketsSent", &[2.0, 4.0]),
+        ],
+        &[],
+    )]);
+    // (144 + 4 · 28) ÷ (9040 + 240 + 10 · 28)
+    assert!((of_streams("feedback_overhead", &run) - 256.0 / 9_560.0).abs() < 1e-9);
+}
+
+#[test]
 fn shares_of_ecn_are_those_of_the_packets_that_arrived() {
     let run = recording(vec![video(
         "one.video",

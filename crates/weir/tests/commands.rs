@@ -207,6 +207,7 @@ fn verify_puts_other_controllers_beside_the_papers() {
         "nada",
         "nada@ns3-rmcat",
         "scream-v1",
+        "scream-v1@ericsson",
         "scream-v2",
         "scream-v2@ericsson",
     ];

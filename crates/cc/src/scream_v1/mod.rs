@@ -12,9 +12,11 @@
 //!                              rates ─────────────→ │ (media rate control, § 4.1.3) → target
 //! ```
 //!
-//! `docs/algorithms/scream-v1.md` has a table of the choices where the text is silent and of the
-//! differences from the authors' later code.
+//! The folder `code` has the rules of the authors' code of 2024, which departs from the text in most
+//! of them. `docs/algorithms/scream-v1.md` has a table of the differences and of the choices where
+//! the text is silent.
 
+mod code;
 mod config;
 mod congestion_window;
 mod media_rate;
@@ -22,45 +24,76 @@ mod queue_delay_trend;
 mod rates;
 mod sender;
 
+pub use code::ScreamV1CodeConfig;
 pub use config::{EcnMode, ScreamV1Config};
 
 use crate::Setting;
 use crate::profile::{BuildError, ControllerConfig, Controllers, Profile};
+use code::CodeSender;
 use sender::ScreamV1Sender;
 
+/// The name of the profile with the rules of the authors' code.
+const CODE: &str = "ericsson";
+
+/// The constants of a profile.
+enum Constants {
+    Text(ScreamV1Config),
+    Code(ScreamV1CodeConfig),
+}
+
 pub(crate) fn profiles() -> Vec<Profile> {
-    vec![Profile {
-        name: "scream-v1".to_owned(),
-        summary: "SCReAM, RFC 8298: a congestion window by the queue delay, rate by the sender's \
-                  queue",
-        settings: ScreamV1Config::published().settings(),
-    }]
+    vec![
+        Profile {
+            name: "scream-v1".to_owned(),
+            summary: "SCReAM, RFC 8298: a congestion window by the queue delay, rate by the \
+                      sender's queue",
+            settings: ScreamV1Config::published().settings(),
+        },
+        Profile {
+            name: format!("scream-v1@{CODE}"),
+            summary: "SCReAM by the rules of the authors' code of May 2024 \
+                      (EricssonResearch/scream)",
+            settings: ScreamV1CodeConfig::published().settings(),
+        },
+    ]
 }
 
 /// Builds the controller with the settings of `config`. `rest` is the part of the name after the
-/// family and must be empty.
+/// family.
 pub(crate) fn build(rest: &str, config: &ControllerConfig) -> Result<Controllers, BuildError> {
-    let own = constants(rest, config)?;
-    Ok(Controllers {
-        sender: Box::new(ScreamV1Sender::new(&own, config)),
-        receiver: None,
-        transport_feedback: true,
-    })
+    let sender: Box<dyn crate::Sender> = match constants(rest, config)? {
+        Constants::Text(own) => Box::new(ScreamV1Sender::new(&own, config)),
+        Constants::Code(own) => Box::new(CodeSender::new(&own, config)),
+    };
+    Ok(Controllers { sender, receiver: None, transport_feedback: true })
 }
 
 /// Every setting with its value in `config`.
 pub(crate) fn settings(rest: &str, config: &ControllerConfig) -> Result<Vec<Setting>, BuildError> {
-    Ok(constants(rest, config)?.settings())
+    Ok(match constants(rest, config)? {
+        Constants::Text(own) => own.settings(),
+        Constants::Code(own) => own.settings(),
+    })
 }
 
-fn constants(rest: &str, config: &ControllerConfig) -> Result<ScreamV1Config, BuildError> {
-    if !rest.is_empty() {
-        return Err(crate::profile::unknown(&config.profile));
+fn constants(rest: &str, config: &ControllerConfig) -> Result<Constants, BuildError> {
+    match rest.strip_prefix('@') {
+        None if rest.is_empty() => {
+            let mut own = ScreamV1Config::published();
+            for (name, text) in &config.settings {
+                own.set(name, text)?;
+            }
+            own.check()?;
+            Ok(Constants::Text(own))
+        }
+        Some(CODE) => {
+            let mut own = ScreamV1CodeConfig::published();
+            for (name, text) in &config.settings {
+                own.set(name, text)?;
+            }
+            own.check()?;
+            Ok(Constants::Code(own))
+        }
+        _ => Err(crate::profile::unknown(&config.profile)),
     }
-    let mut own = ScreamV1Config::published();
-    for (name, text) in &config.settings {
-        own.set(name, text)?;
-    }
-    own.check()?;
-    Ok(own)
 }

@@ -29,8 +29,18 @@ impl QueueDelayTrend {
 
     /// A sample, each 50 ms.
     pub(super) fn on_sample(&mut self, fraction: f64) {
+        self.push(fraction);
+        self.update();
+    }
+
+    /// Adds a sample to the history.
+    pub(super) fn push(&mut self, fraction: f64) {
         self.history[self.next] = fraction;
         self.next = (self.next + 1) % SAMPLES;
+    }
+
+    /// The trend of the history.
+    pub(super) fn update(&mut self) {
         let mean = self.history.iter().sum::<f64>() / SAMPLES as f64;
         let (mut power, mut lagged, mut before) = (0.0, 0.0, 0.0);
         for index in 0..SAMPLES {

@@ -39,6 +39,8 @@ words! {
         /// After 30 ms of sending time plus the difference of the frames' times, or 512 packets
         /// (the code, `detectLoss`).
         Fixed = "fixed",
+        /// After a reordering window of sending time (the code of SCReAM v1, `detectLoss`).
+        Spaced = "spaced",
     }
 }
 
@@ -181,7 +183,8 @@ settings! {
         /// The smoothed loss ratio, or a queue of a quarter of the target, from which losses cause
         /// a reaction (code, `kLossRateThreshold`: 0.01; draft: each loss, 0).
         "loss.threshold" => loss_threshold: f64,
-        /// When a missing packet is lost: adaptive (draft) or fixed (code).
+        /// When a missing packet is lost: adaptive (draft), fixed (code) or spaced (the authors'
+        /// code of SCReAM v1).
         "loss.detection" => loss_detection: LossDetection,
         /// The reordering window: the first value if it adapts (draft: none, 0; code: 30 ms).
         "loss.reordering" => reordering: Duration,

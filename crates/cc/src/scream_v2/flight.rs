@@ -12,6 +12,9 @@ const CAPACITY: u64 = 4096;
 const MAX_BEHIND: u64 = 512;
 /// At most so many packets are given up per message (the code, `detectLoss`).
 const MAX_GIVEN_UP: u64 = 32;
+/// With [`LossDetection::Spaced`] packets that are more than this before the newest of the message
+/// before are not examined any more (the code of SCReAM v1, `detectLoss`).
+const MAX_EXAMINED: u64 = 256;
 /// The newest acknowledged frame does not advance by more than this, in ticks: 50000 at 90 kHz (the
 /// code, `markAcked`). After a longer gap in the feedback packets are lost only when they are
 /// [`MAX_BEHIND`].
@@ -66,6 +69,7 @@ pub(crate) struct Flight {
 /// An acknowledged packet, when it had not been acknowledged before.
 pub(crate) struct Acknowledged {
     pub(crate) sent: u64,
+    pub(crate) size: u64,
     /// The last packet of its frame.
     pub(crate) last: bool,
 }
@@ -138,7 +142,7 @@ impl Flight {
         }
         self.acked_sent = sent;
         self.newly_marked += if marked { size } else { 0 };
-        Some(Acknowledged { sent, last })
+        Some(Acknowledged { sent, size, last })
     }
 
     /// A packet that was passed arrived after all: the reordering window becomes the time since, at
@@ -161,7 +165,10 @@ impl Flight {
         let first = given_up.saturating_sub(highest.saturating_sub(before).min(MAX_GIVEN_UP));
         for _ in 0..self.missing.len() {
             let Some(sequence) = self.missing.pop_front() else { break };
-            let keep = if sequence < given_up && self.detection == LossDetection::Fixed {
+            let is_spaced = self.detection == LossDetection::Spaced;
+            let keep = if is_spaced && sequence + MAX_EXAMINED < before {
+                false
+            } else if sequence < given_up && self.detection == LossDetection::Fixed {
                 // A packet just before the range may be in the range of a later, longer message.
                 let is_near = sequence + MAX_GIVEN_UP >= given_up;
                 if sequence >= first || !is_near {
@@ -216,6 +223,7 @@ impl Flight {
         }
         let is_lost = match detection {
             LossDetection::Adaptive => waited >= reordering,
+            LossDetection::Spaced => slot.sent + reordering < acked_sent,
             LossDetection::Fixed => {
                 let frames = newest_frame.and_then(|newest| newest.checked_sub(slot.frame));
                 frames.is_some_and(|frames| slot.sent + reordering + frames < acked_sent)

@@ -26,7 +26,7 @@ pub(crate) mod ntp;
 pub(crate) mod queue_delay;
 mod rates;
 mod reference_window;
-mod rtt;
+pub(crate) mod rtt;
 mod sender;
 mod transmission;
 

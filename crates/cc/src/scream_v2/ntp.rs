@@ -21,6 +21,11 @@ pub(crate) fn span(span: Duration) -> u64 {
     (seconds << 16) + (nanos << 16) / NANOS
 }
 
+/// The ticks nearest to a span.
+pub(crate) fn nearest(span: Duration) -> u64 {
+    ticks(Time::ZERO + span)
+}
+
 /// A span in ticks, in seconds.
 pub(crate) fn seconds(ticks: u64) -> f64 {
     ticks as f64 / PER_SECOND
@@ -42,6 +47,7 @@ mod tests {
             assert_eq!(ticks(time(tick)), tick);
         }
         assert_eq!(span(Duration::from_millis(30)), 1_966, "whole ticks");
+        assert_eq!(nearest(Duration::from_millis(20)), 1_311, "the nearest tick");
         assert_eq!(seconds(32_768), 0.5);
     }
 }

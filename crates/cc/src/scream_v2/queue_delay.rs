@@ -38,6 +38,11 @@ impl BaseDelay {
         }
     }
 
+    /// The first event of the sender.
+    pub(crate) fn start(&mut self, now: u64) {
+        self.since = Some(now);
+    }
+
     /// The queue delay of a packet, in s.
     pub(crate) fn queued(&mut self, now: u64, sent: u64, arrival: u64) -> f64 {
         let delay = (i128::from(arrival) - i128::from(sent)) as i64;
@@ -59,7 +64,8 @@ impl BaseDelay {
         self.current.min(self.least)
     }
 
-    fn reset(&mut self) {
+    /// Forgets all delays.
+    pub(crate) fn reset(&mut self) {
         self.current = i64::MAX;
         self.history.fill(i64::MAX);
         self.least = i64::MAX;
@@ -104,7 +110,7 @@ impl QueueDelay {
 
     /// The first event of the sender.
     pub(super) fn start(&mut self, now: u64) {
-        self.base.since = Some(now);
+        self.base.start(now);
         (self.averaged, self.slowly_averaged) = (now, now);
     }
 

@@ -1,13 +1,14 @@
 //! The smoothed round-trip time s_rtt.
 
-use super::config::{RttFilter, ScreamV2Config};
+use super::config::RttFilter;
 use super::ntp;
+use units::Duration;
 
 /// Greater samples are ignored (the code, `markAcked`: 1000000 ticks, 15 s).
 const MAX_SAMPLE: u64 = 1_000_000;
 
 /// In ticks.
-pub(super) struct Rtt {
+pub(crate) struct Rtt {
     filter: RttFilter,
     sampled: bool,
     fast: u64,
@@ -17,11 +18,11 @@ pub(super) struct Rtt {
 }
 
 impl Rtt {
-    pub(super) fn new(config: &ScreamV2Config) -> Self {
-        // The code rounds 50 ms up.
-        let initial = (ntp::seconds(1 << 32) * config.rtt_initial.as_secs_f64()).round() as u64;
+    /// `initial`: s_rtt before the first sample.
+    pub(crate) fn new(filter: RttFilter, initial: Duration) -> Self {
+        let initial = ntp::nearest(initial);
         Self {
-            filter: config.rtt_filter,
+            filter,
             sampled: false,
             fast: initial,
             fast_before: initial,
@@ -30,12 +31,12 @@ impl Rtt {
         }
     }
 
-    pub(super) fn start(&mut self, now: u64) {
+    pub(crate) fn start(&mut self, now: u64) {
         self.updated = now;
     }
 
     /// A sample; `limited`: the media limit the rate.
-    pub(super) fn on_sample(&mut self, now: u64, sample: u64, limited: bool) {
+    pub(crate) fn on_sample(&mut self, now: u64, sample: u64, limited: bool) {
         if sample >= MAX_SAMPLE {
             return;
         }
@@ -65,17 +66,17 @@ impl Rtt {
     }
 
     /// s_rtt in ticks.
-    pub(super) fn ticks(&self) -> u64 {
+    pub(crate) fn ticks(&self) -> u64 {
         self.smoothed
     }
 
     /// s_rtt in s.
-    pub(super) fn seconds(&self) -> f64 {
+    pub(crate) fn seconds(&self) -> f64 {
         ntp::seconds(self.smoothed)
     }
 
     /// Whether the fast value falls.
-    pub(super) fn is_falling(&self) -> bool {
+    pub(crate) fn is_falling(&self) -> bool {
         self.fast_before > self.fast
     }
 }

@@ -97,7 +97,7 @@ impl ScreamV2Sender {
             discarded: 0,
             started: None,
             flight: Flight::new(config.loss_detection, config.reordering),
-            rtt: Rtt::new(config),
+            rtt: Rtt::new(config.rtt_filter, config.rtt_initial),
             delay: QueueDelay::new(config),
             alpha: L4sAlpha::new(config),
             competing: CompetingFlows::new(config.competing_flows, low, high),
@@ -197,7 +197,7 @@ impl ScreamV2Sender {
             if sequence == highest {
                 let sample = now.saturating_sub(packet.sent);
                 self.rtt.on_sample(now, sample, self.window.limited);
-            } else if packet.last && self.config.loss_detection == LossDetection::Fixed {
+            } else if packet.last && self.config.loss_detection != LossDetection::Adaptive {
                 self.detect_losses(now, sequence);
             }
         }

@@ -57,6 +57,9 @@ pub(crate) struct MediaReceiver {
     /// Packets that are not audio and arrived with ECT(1), and with CE.
     ect1_packets: u64,
     ce_packets: u64,
+    /// The compound RTCP packets that this end sent, and their size without UDP and IP headers.
+    rtcp_packets: u64,
+    rtcp_bytes: Bytes,
     /// (arrival time, seconds since capture) of each audio packet, including silence descriptors.
     pub(crate) audio_delays: Vec<(Time, f64)>,
 }
@@ -99,6 +102,8 @@ impl MediaReceiver {
             sources,
             ect1_packets: 0,
             ce_packets: 0,
+            rtcp_packets: 0,
+            rtcp_bytes: Bytes::ZERO,
             video: Reception::new(sources.video, 90_000),
             audio: Reception::new(sources.audio, clock_rate.into()),
             retransmitted: Counted::default(),
@@ -243,12 +248,18 @@ impl MediaReceiver {
                 ReceiverFeedback::Custom(message) => packet.custom = Some(message),
             }
             self.report.skip(now);
-            out.rtcp(now, packet);
+            self.send(now, packet, out);
         }
     }
 
     fn receiver_report(&mut self, now: Time) -> Rtcp {
         Rtcp { report: self.video.report(now), reference_time: Some(now), ..self.header() }
+    }
+
+    fn send(&mut self, now: Time, packet: Rtcp, out: &mut impl Outbox) {
+        self.rtcp_packets += 1;
+        self.rtcp_bytes += wire::rtcp_size(&packet);
+        out.rtcp(now, packet);
     }
 
     fn header(&self) -> Rtcp {
@@ -275,7 +286,7 @@ impl MediaReceiver {
         if pli || !self.nack_requests.is_empty() {
             self.nacks_sent += u64::from(!self.nack_requests.is_empty());
             self.nack_requests.sort_unstable();
-            out.rtcp(now, Rtcp { nack: self.nack_requests.clone(), pli, ..self.header() });
+            self.send(now, Rtcp { nack: self.nack_requests.clone(), pli, ..self.header() }, out);
             self.nack_requests.clear();
         }
     }
@@ -314,7 +325,7 @@ impl MediaReceiver {
             self.ended = Some((now, EndReason::MediaTimeout(timeout.limit())));
             // A compound packet starts with a report (RFC 3550 § 6.1).
             let report = self.receiver_report(now);
-            out.rtcp(now, Rtcp { bye: true, ..report });
+            self.send(now, Rtcp { bye: true, ..report }, out);
             return;
         }
         if let Some(controller) = &mut self.controller
@@ -327,12 +338,12 @@ impl MediaReceiver {
             && feedback.due <= now
             && let Some(transport) = feedback.take(now)
         {
-            out.rtcp(now, Rtcp { transport, ..self.header() });
+            self.send(now, Rtcp { transport, ..self.header() }, out);
         }
         if self.report.due() <= now {
             self.report.restart(now);
             let report = self.receiver_report(now);
-            out.rtcp(now, report);
+            self.send(now, report, out);
         }
         let rtt = self.retry_interval();
         let mut want_key = false;
@@ -402,6 +413,8 @@ impl MediaReceiver {
         show("jitterBufferDelay", playout.buffered.as_secs_f64());
         show("nackCount", self.nacks_sent as f64);
         show("pliCount", self.key_requests.len() as f64);
+        show("rtcpPacketsSent", self.rtcp_packets as f64);
+        show("rtcpBytesSent", self.rtcp_bytes.get() as f64);
         self.decoded_at_sample = playout.decoded;
         if let Some(fec) = &self.fec {
             fec.show(show);
