@@ -35,6 +35,7 @@ pub enum Feedback {
 #[serde(tag = "type", rename_all = "kebab-case")]
 enum Message {
     Configure(Configuration),
+    Allocation { now: f64, sent: Vec<Packet>, min_rate: f64, max_rate: f64 },
     Feedback { now: f64, sent: Vec<Packet>, feedback: Feedback },
     Timeout { now: f64, sent: Vec<Packet> },
 }
@@ -58,6 +59,8 @@ pub struct Probe {
 
 /// An estimator. Times are seconds since the start of the run.
 pub trait Estimator {
+    /// The rates that the media can use.
+    fn on_allocation(&mut self, _now: f64, _min: f64, _max: f64) {}
     fn on_sent(&mut self, packet: &Packet);
     fn on_feedback(&mut self, now: f64, feedback: &Feedback);
     fn on_timeout(&mut self, now: f64);
@@ -84,6 +87,11 @@ pub fn serve<E: Estimator>(make: impl FnOnce(&Configuration) -> E) -> io::Result
     while let Some(message) = next()? {
         let now = match message? {
             Message::Configure(_) => return Err(io::Error::other("a second 'configure'")),
+            Message::Allocation { now, sent, min_rate, max_rate } => {
+                sent.iter().for_each(|packet| estimator.on_sent(packet));
+                estimator.on_allocation(now, min_rate, max_rate);
+                now
+            }
             Message::Feedback { now, sent, feedback } => {
                 sent.iter().for_each(|packet| estimator.on_sent(packet));
                 estimator.on_feedback(now, &feedback);

@@ -45,7 +45,6 @@ impl GoogCc {
         let streams = StreamsConfig {
             at_time: time(0.0),
             requests_alr_probing: Some(true),
-            max_total_allocated_bitrate: Some(rate(call.max_rate)),
             ..StreamsConfig::default()
         };
         let config = NetworkControllerConfig {
@@ -111,6 +110,16 @@ impl GoogCc {
 }
 
 impl Estimator for GoogCc {
+    fn on_allocation(&mut self, now: f64, min: f64, max: f64) {
+        let update = self.controller.on_streams_config(StreamsConfig {
+            at_time: time(now),
+            min_total_allocated_bitrate: Some(rate(min)),
+            max_total_allocated_bitrate: Some(rate(max)),
+            ..StreamsConfig::default()
+        });
+        self.apply(update);
+    }
+
     fn on_sent(&mut self, packet: &Packet) {
         self.in_flight += packet.size as i64;
         let sent = self.sent(packet);

@@ -159,8 +159,7 @@ struct Str0m {
 
 impl Str0m {
     fn new(call: &Configuration) -> Self {
-        let mut bwe = Bwe::new(Bitrate::from(call.start_rate));
-        bwe.set_bitrate(Bitrate::ZERO, Bitrate::from(call.max_rate));
+        let bwe = Bwe::new(Bitrate::from(call.start_rate));
         let (clusters, probes) = (BTreeMap::new(), Vec::new());
         let (clock, estimate) = (Clock::new(), call.start_rate);
         let mut this = Self { bwe, clock, estimate, clusters, probes };
@@ -187,6 +186,10 @@ impl Str0m {
 }
 
 impl Estimator for Str0m {
+    fn on_allocation(&mut self, _now: f64, _min: f64, max: f64) {
+        self.bwe.set_bitrate(Bitrate::ZERO, Bitrate::from(max));
+    }
+
     fn on_sent(&mut self, packet: &Packet) {
         let at = self.clock.instant(packet.sent);
         let size = DataSize::from(packet.size as usize);
