@@ -232,8 +232,8 @@ impl Controller {
         };
         let mut answer = CAnswer::EMPTY;
         #[expect(unsafe_code, reason = "a function of the library is called")]
-        // SAFETY: the header declares it with this type; `controller` is of the same library and not
-        // freed, and both structures and what they point to outlive the call.
+        // SAFETY: the header declares it with this type; `controller` is of the same library and
+        // not freed, and both structures and what they point to outlive the call.
         unsafe {
             (self.handle)(self.controller, &raw const message, &raw mut answer);
         }

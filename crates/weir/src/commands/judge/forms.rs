@@ -75,6 +75,9 @@ pub(super) fn markdown(candidate: &Candidate, baseline: &Candidate, judged: &Jud
     text
 }
 
+/// The greatest difference that is drawn. Our choice: a much greater one would hide the others.
+const REACH: f64 = 10.0;
+
 /// The differences of the cells of an area, in units of the least that counts.
 fn figure(index: usize, area: &str, judged: &Judged) -> Figure {
     let mut metrics: Vec<&str> = Vec::new();
@@ -95,7 +98,9 @@ fn figure(index: usize, area: &str, judged: &Judged) -> Figure {
         let scale = if finding.wants_more() { finding.least } else { -finding.least };
         let value = finding.difference / scale;
         let half = finding.half_width.map(|half| half / finding.least);
-        let interval = half.map(|half| (value - half, value + half));
+        let drawn = |value: f64| value.clamp(-REACH, REACH);
+        let interval = half.map(|half| (drawn(value - half), drawn(value + half)));
+        let value = drawn(value);
         Some(Bar { value, interval, runs: finding.pairs, published: None })
     };
     let group = |cell: &&str| Group {
@@ -111,7 +116,10 @@ fn figure(index: usize, area: &str, judged: &Judged) -> Figure {
         x_label: "cell".to_owned(),
         y_label: "difference in units of the least that counts; right: better".to_owned(),
         marks: vec![mark(-1.0), mark(1.0)],
-        note: "Whiskers: 95 % confidence interval of the mean difference (Student's t).".to_owned(),
+        note: format!(
+            "Whiskers: 95 % confidence interval of the mean difference (Student's t). Differences \
+             above {REACH} end there; the table has their values."
+        ),
         ..Grouped::default()
     };
     Figure {
