@@ -1,14 +1,20 @@
-//! A controller that is a program outside Weir: `external:COMMAND`. This crate starts no programs:
-//! it only reads the configuration. The laboratory starts the program and passes its halves to the
-//! simulation.
+//! A controller outside Weir: a program, `external:COMMAND`, or a shared library, `library:PATH`.
+//! This crate starts no programs: it only reads the configuration. The laboratory starts the program
+//! and passes its halves to the simulation.
 
 use crate::profile::BuildError;
 use crate::setting::settings;
 use crate::{ControllerConfig, Setting};
 use units::Duration;
 
-/// What the name of the profile begins with; the command follows.
-pub const PREFIX: &str = "external:";
+/// Where the code of an external controller is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Code<'a> {
+    /// The command that starts a program: `external:COMMAND`.
+    Command(&'a str),
+    /// The path of a shared library: `library:PATH`.
+    Library(&'a str),
+}
 
 settings! {
     /// The settings of an external controller.
@@ -26,19 +32,29 @@ impl Default for ExternalConfig {
     }
 }
 
-/// The command of an external controller; `None` for another profile.
+/// Where the code of an external controller is; `None` for another profile.
 #[must_use]
-pub fn command(profile: &str) -> Option<&str> {
-    profile.strip_prefix(PREFIX).map(str::trim)
+pub fn code(profile: &str) -> Option<Code<'_>> {
+    match profile.split_once(':')? {
+        ("external", command) => Some(Code::Command(command.trim())),
+        ("library", path) => Some(Code::Library(path.trim())),
+        _ => None,
+    }
 }
 
 /// The settings of an external controller.
 ///
 /// # Errors
-/// If the command is empty, or a setting is unknown or wrong.
+/// If the command or path is empty, or a setting is unknown or wrong.
 pub fn config(config: &ControllerConfig) -> Result<ExternalConfig, BuildError> {
-    if command(&config.profile).is_none_or(str::is_empty) {
-        let reason = "'external:' needs a command, such as 'external:python3 controller.py'";
+    let reason = match code(&config.profile) {
+        None | Some(Code::Command("")) => {
+            "'external:' needs a command, such as 'external:python3 controller.py'"
+        }
+        Some(Code::Library("")) => "'library:' needs a path, such as 'library:./controller.so'",
+        Some(_) => "",
+    };
+    if !reason.is_empty() {
         return Err(BuildError::Invalid(reason.to_owned()));
     }
     let mut read = ExternalConfig::default();
@@ -75,7 +91,9 @@ mod tests {
     #[test]
     fn a_command_may_have_any_characters() {
         let with = external("external:./g++ a:b@c --x=1", &[("answer_limit", "250ms")]);
-        assert_eq!(command(&with.profile), Some("./g++ a:b@c --x=1"));
+        assert_eq!(code(&with.profile), Some(Code::Command("./g++ a:b@c --x=1")));
+        assert_eq!(code("library: ./a:b.so"), Some(Code::Library("./a:b.so")));
+        assert_eq!(code("gcc:libwebrtc"), None);
         assert_eq!(config(&with).unwrap().answer_limit, Duration::from_millis(250));
         assert!(crate::check(&with).is_ok());
         assert_eq!(crate::settings_of(&with).unwrap()[0].value, "250ms");
@@ -86,6 +104,7 @@ mod tests {
         for (profile, settings) in [
             ("external:", &[][..]),
             ("external: ", &[]),
+            ("library:", &[]),
             ("external:x", &[("answer_limit", "0s")]),
             ("external:x", &[("answer_limit", "soon")]),
             ("external:x", &[("limit", "1s")]),

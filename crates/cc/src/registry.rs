@@ -81,7 +81,7 @@ pub fn profiles() -> Vec<Profile> {
 /// # Errors
 /// As [`build`].
 pub fn check(config: &ControllerConfig) -> Result<(), BuildError> {
-    if external::command(&config.profile).is_none() {
+    if external::code(&config.profile).is_none() {
         return build(config).map(drop);
     }
     check_rates(config)?;
@@ -103,7 +103,7 @@ fn check_rates(config: &ControllerConfig) -> Result<(), BuildError> {
 /// program ([`external`](crate::external)).
 pub fn build(config: &ControllerConfig) -> Result<Controllers, BuildError> {
     check_rates(config)?;
-    if external::command(&config.profile).is_some() {
+    if external::code(&config.profile).is_some() {
         external::config(config)?;
         let name = &config.profile;
         let reason = format!("controller '{name}' is a program, which only simulations can start");
@@ -122,7 +122,7 @@ pub fn build(config: &ControllerConfig) -> Result<Controllers, BuildError> {
 /// # Errors
 /// As [`build`], except that the rates are not checked.
 pub fn settings_of(config: &ControllerConfig) -> Result<Vec<Setting>, BuildError> {
-    if external::command(&config.profile).is_some() {
+    if external::code(&config.profile).is_some() {
         return external::settings_of(config);
     }
     let (family, rest) = find(&config.profile)?;

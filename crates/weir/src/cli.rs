@@ -31,7 +31,7 @@ use document::FileError;
 use experiment::Experiment;
 pub(crate) use explain::Explain;
 pub(crate) use figures::Format;
-pub(crate) use judge::{Equal, Judge};
+pub(crate) use judge::{Equal, Judge, LibraryHost};
 #[cfg(feature = "testbed")]
 pub(crate) use real_time::{Emulate, Fit, Import, Measure, RealTimeArgs, Replay};
 #[cfg(feature = "server")]
@@ -75,6 +75,9 @@ pub(crate) enum Command {
     Judge(Judge),
     /// Feed two controllers the same feedback and find the first divergence
     Equal(Equal),
+    /// Load a controller that is a shared library, and answer messages for it
+    #[command(hide = true)]
+    LibraryHost(LibraryHost),
     /// Simulate experiments and draw their figures into one HTML file
     Report(Report),
     /// Run a sweep: an objective over a space of parameters

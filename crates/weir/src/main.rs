@@ -24,6 +24,7 @@ use std::sync::Arc;
 fn main() -> ExitCode {
     report_panics();
     fail_at_file_size_limit();
+    lab::external::run_libraries_here();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return failure::usage(&error),
@@ -34,7 +35,8 @@ fn main() -> ExitCode {
         Command::Verify(args) => commands::verify::run(&args),
         Command::Advise(args) => commands::advise::run(&args),
         Command::Judge(args) => commands::judge::run(&args),
-        Command::Equal(args) => commands::judge::equal(&args),
+        Command::Equal(args) => commands::equal::run(&args),
+        Command::LibraryHost(args) => commands::judge::host(&args),
         Command::Report(args) => commands::report::run(&args),
         Command::Sweep(args) => commands::sweep::run(&args),
         Command::SweepTask(args) => commands::sweep::task(&args),

@@ -668,6 +668,90 @@ fn a_program_that_fails_costs_its_runs_and_no_others() {
     judge(folder.path(), &["external:./missing"]).assert().code(1).stderr(failed);
 }
 
+/// Compiles a controller in C to `NAME.so` in the folder; `None` without a compiler, which a line
+/// says.
+fn compiled(folder: &std::path::Path, name: &str, source: &str) -> Option<String> {
+    let header = concat!(env!("CARGO_MANIFEST_DIR"), "/../../adapters/c");
+    let (library, file) = (format!("{name}.so"), format!("{name}.c"));
+    std::fs::write(folder.join(&file), source).unwrap();
+    let strict = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"];
+    let done = std::process::Command::new("cc")
+        .args(["-O1", "-shared", "-fPIC", "-I", header, "-o", &library, &file, "-lm"])
+        .args(strict)
+        .current_dir(folder)
+        .output();
+    let Ok(done) = done else {
+        common::note("skipped: needs a C compiler");
+        return None;
+    };
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    Some(format!("library:./{library}"))
+}
+
+const C_CONTROLLER: &str = include_str!("../../../adapters/c/controller.c");
+
+#[test]
+fn a_shared_library_is_judged() {
+    let folder = tempfile::tempdir().unwrap();
+    // What a library prints does not disturb the messages.
+    let source = C_CONTROLLER
+        .replace("#include <stdlib.h>", "#include <stdlib.h>\n#include <stdio.h>")
+        .replace("  self->low = ", "  printf(\"hello\\n\");\n  self->low = ");
+    let Some(controller) = compiled(folder.path(), "own", &source) else { return };
+    std::fs::write(folder.path().join("suite.toml"), SUITE).unwrap();
+    let set = format!("call.main.controller={controller}");
+    let run = ["run", "suite.toml", "--runs", "1", "-q", "--json", "--set", &set];
+    let of_run = || in_folder(folder.path(), &run).assert().success().get_output().stdout.clone();
+    let lines = json_lines(&of_run());
+    let rate = lines[0]["streams"]["main.video"]["received_rate"].as_f64().unwrap();
+    assert!((2e5..1e6).contains(&rate), "{rate} bit/s of 1 Mbit/s");
+    assert_eq!(lines, json_lines(&of_run()));
+    let adapter = concat!(env!("CARGO_MANIFEST_DIR"), "/../../adapters/python/controller.py");
+    if std::process::Command::new("python3").arg("--version").output().is_err() {
+        return common::note("skipped: needs python3");
+    }
+    // The adapter in Python is the same controller.
+    let python = format!("external:python3 '{adapter}'");
+    let args = ["equal", &controller, &python, "--experiment", "suite.toml"];
+    let same = contains("equal after");
+    in_folder(folder.path(), &[&args[..], &["--tolerance", "1e-9"]].concat())
+        .assert()
+        .success()
+        .stdout(same);
+}
+
+#[test]
+fn a_library_that_fails_costs_its_runs_and_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = "  decide(self, answer);\n}\n\nvoid weir_controller_free";
+    let with = |code: &str| {
+        C_CONTROLLER.replace(place, &format!("  if (message->now > 1) {code}\n{place}"))
+    };
+    for (name, source, expected) in [
+        ("crash", with("abort();"), "signal: 6 (SIGABRT)"),
+        ("hang", with("for (;;);"), "no answer within 200ms"),
+        ("nonsense", with("{ answer->target_rate = -5; return; }"), "target_rate is -5"),
+        ("silent", with("return;"), "has not set target_rate"),
+        ("array", with("answer->probe_count = 7;"), "probes is not an array of 7"),
+        (
+            "old",
+            C_CONTROLLER.replace("return WEIR_CONTROLLER_VERSION;", "return 99;"),
+            "the library has version 99",
+        ),
+        ("empty", "int nothing;\n".to_owned(), "does not export weir_controller_version"),
+    ] {
+        let Some(controller) = compiled(folder.path(), name, &source) else { return };
+        let limit = ["--set", "answer_limit=200ms"];
+        let failed = contains("3 of 6 runs failed").and(contains(expected));
+        judge(folder.path(), &[&[&controller[..]], &limit[..]].concat())
+            .assert()
+            .code(1)
+            .stderr(failed);
+    }
+    let missing = contains("cannot open the library").and(contains("3 of 6 runs failed"));
+    judge(folder.path(), &["library:./none.so"]).assert().code(1).stderr(missing);
+}
+
 #[test]
 fn equal_controllers_are_equal_and_others_diverge_first_somewhere() {
     let folder = tempfile::tempdir().unwrap();

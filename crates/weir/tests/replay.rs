@@ -39,3 +39,29 @@ fn a_cut_log_is_replayed_and_other_files_are_refused() {
     let set = ["replay", "cut.rtclog", "--set", "start_rate=fast"];
     in_folder(folder, &set).assert().code(2).stderr(contains("is not a rate"));
 }
+
+#[test]
+fn two_controllers_are_compared_on_a_recorded_call() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fs::write(folder.join("a.rtclog"), LOG).unwrap();
+    let equal = |second: &str, more: &[&str]| {
+        let args = ["equal", "gcc:libwebrtc", second, "--log", "a.rtclog"];
+        in_folder(folder, &[&args, more].concat()).assert()
+    };
+    equal("gcc:libwebrtc", &[]).success().stdout(contains("a.rtclog: equal after"));
+    let changed = ["--set", "aimd.decrease=0.6", "--json"];
+    let output = equal("gcc:libwebrtc", &changed).code(1).get_output().stdout.clone();
+    let found: Value = serde_json::from_slice(&output).unwrap();
+    let first = &found["diverged"][0];
+    assert!(first["time"].as_f64().unwrap() > 1.0 && first["message"].as_u64().unwrap() > 1);
+    let at_receiver = contains("gcc:carlucci-2017 decides at the receiver");
+    equal("gcc:carlucci-2017", &[]).code(2).stderr(at_receiver);
+    equal("external:./missing", &[]).code(2).stderr(contains("cannot start './missing'"));
+    if std::process::Command::new("python3").arg("--version").output().is_err() {
+        return common::note("skipped: needs python3");
+    }
+    let adapter = concat!(env!("CARGO_MANIFEST_DIR"), "/../../adapters/python/controller.py");
+    let python = format!("external:python3 '{adapter}'");
+    equal(&python, &[]).code(1).stdout(contains("first divergence at"));
+}

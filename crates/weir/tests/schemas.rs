@@ -111,6 +111,27 @@ fn a_line_of_an_emulation_is_as_its_schema_says() {
 }
 
 #[test]
+fn judgements_and_what_external_controllers_read_and_write_are_as_their_schemas_say() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("e.toml"), FILE).unwrap();
+    let of = |args: &[&str]| lines(folder.path(), args);
+    let judge = ["judge", "fixed:200kbit/s", "--suite", "e.toml", "--runs", "3", "--json", "-q"];
+    check("judge", &of(&judge));
+    let equal = ["equal", "gcc:libwebrtc", "fixed:200kbit/s", "--experiment", "e.toml", "--json"];
+    check("equal", &of(&equal));
+    if std::process::Command::new("python3").arg("--version").output().is_err() {
+        return common::note("skipped: needs python3");
+    }
+    let adapter = concat!(env!("CARGO_MANIFEST_DIR"), "/../../adapters/python/controller.py");
+    let program = format!("sh -c 'tee asked | python3 {adapter} | tee answered'");
+    let set = format!("call.main.controller=external:{program}");
+    of(&["run", "e.toml", "--runs", "1", "--jobs", "1", "--json", "-q", "--set", &set]);
+    let of_file = |name: &str| json_lines(&fs::read(folder.path().join(name)).unwrap());
+    check("external-message", &of_file("asked"));
+    check("external-answer", &of_file("answered"));
+}
+
+#[test]
 fn schemas_give_the_units_of_metrics() {
     let run = schema("run");
     let metrics = &run["$defs"]["Streams"]["additionalProperties"]["properties"];

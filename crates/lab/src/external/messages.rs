@@ -1,17 +1,18 @@
-//! What a program is told and what it answers: one JSON object per line. Times are seconds, rates
-//! bit/s, sizes bytes.
+//! What a program is told and what it answers. Times are seconds, rates bit/s, sizes bytes.
 
-use cc::{Ecn, Feedback, PacketResult, ProbeCluster, SentPacket};
+use cc::{Feedback, PacketResult, ProbeCluster, SentPacket};
 use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use units::{Bitrate, Duration, Time};
 
 /// The version of these messages.
 pub(super) const VERSION: u32 = 1;
 
-/// A message to the program, which answers each with one line.
-#[derive(Debug, Serialize, JsonSchema)]
+/// A message to the program, which answers each.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub enum Message<'a> {
     /// The first message, before the media start.
@@ -19,7 +20,7 @@ pub enum Message<'a> {
         /// The version of the messages: 1.
         version: u32,
         /// The call and its direction: `main`, or `main.back` from the callee.
-        call: &'a str,
+        call: Cow<'a, str>,
         /// The seed of the run, for a controller that draws random numbers. A controller that uses
         /// another source of randomness makes runs that cannot be repeated.
         seed: u64,
@@ -35,14 +36,26 @@ pub enum Message<'a> {
         /// The time, in seconds since the start of the run.
         now: f64,
         /// The packets.
-        sent: &'a [Packet],
+        sent: Cow<'a, [Packet]>,
+    },
+    /// The rates that the media can use have changed, or the call begins.
+    Allocation {
+        /// The time, in seconds since the start of the run.
+        now: f64,
+        /// The packets that left since the last message.
+        sent: Cow<'a, [Packet]>,
+        /// The sum of the least rates of all streams, bit/s.
+        min_rate: f64,
+        /// The sum of their greatest rates, bit/s; 0 if unknown. The target may be higher, but the
+        /// media do not use it.
+        max_rate: f64,
     },
     /// Feedback arrived.
     Feedback {
         /// The time, in seconds since the start of the run.
         now: f64,
         /// The packets that left since the last message.
-        sent: &'a [Packet],
+        sent: Cow<'a, [Packet]>,
         /// The feedback.
         feedback: Told,
     },
@@ -51,12 +64,12 @@ pub enum Message<'a> {
         /// The time, in seconds since the start of the run.
         now: f64,
         /// The packets that left since the last message.
-        sent: &'a [Packet],
+        sent: Cow<'a, [Packet]>,
     },
 }
 
 /// A packet that left the pacer.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Packet {
     /// The transport-wide sequence number, unwrapped.
     pub sequence: u64,
@@ -69,7 +82,7 @@ pub struct Packet {
 }
 
 /// Feedback, as decoded from one RTCP packet.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Told {
     /// Transport-wide feedback, or that of RFC 8888.
@@ -96,19 +109,38 @@ pub enum Told {
 }
 
 /// A sent packet and the feedback about it.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Arrival {
-    /// The packet as it was sent.
-    #[serde(flatten)]
-    pub packet: Packet,
+    /// The transport-wide sequence number, unwrapped.
+    pub sequence: u64,
+    /// When it left, on the sender's clock.
+    pub sent: f64,
+    /// RTP header and payload, bytes.
+    pub size: u64,
+    /// The probe cluster that it belongs to.
+    pub probe: Option<u32>,
     /// When it arrived, on the receiver's clock; `null` if it is lost.
     pub arrival: Option<f64>,
-    /// The ECN field with which it arrived (RFC 3168): `not-ect`, `ect0`, `ect1` or `ce`.
-    pub ecn: &'static str,
+    /// The ECN field with which it arrived.
+    pub ecn: Ecn,
+}
+
+/// The ECN field of a packet (RFC 3168 § 5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ecn {
+    /// Not ECN-capable.
+    NotEct,
+    /// ECN-capable, ECT(0).
+    Ect0,
+    /// ECN-capable, ECT(1).
+    Ect1,
+    /// Congestion experienced.
+    Ce,
 }
 
 /// The answer of the program.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Answer {
     /// The target rate of the encoder, bit/s. It is held within the bounds of the call.
@@ -123,15 +155,31 @@ pub struct Answer {
     #[serde(default)]
     pub next_timeout: Option<f64>,
     /// Internal values by name; they are recorded at every sample as columns of the call's video.
+    /// `null` is no value.
     #[serde(default)]
-    pub signals: BTreeMap<String, f64>,
+    pub signals: BTreeMap<String, Option<f64>>,
     /// In the answer to `configure`: how the program learns the packets that leave.
     #[serde(default)]
     pub sent: Option<WhenSent>,
+    /// In the answer to `configure`: the form of all following messages and answers. If it is
+    /// missing, lines of JSON.
+    #[serde(default)]
+    pub form: Option<Form>,
+}
+
+/// The form of messages and answers. The first message and its answer are lines of JSON.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Form {
+    /// One JSON object per line.
+    #[default]
+    Json,
+    /// The same objects as MessagePack maps, each after its length in bytes: 32 bits, big-endian.
+    MessagePack,
 }
 
 /// How a program learns the packets that leave.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WhenSent {
     /// With the next feedback or time-out, which costs the least time.
@@ -144,7 +192,7 @@ pub enum WhenSent {
 }
 
 /// A cluster of probe packets.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Probe {
     /// Must be greater than the number of every cluster before.
@@ -181,16 +229,14 @@ impl From<&SentPacket> for Packet {
 
 impl From<&PacketResult> for Arrival {
     fn from(result: &PacketResult) -> Self {
-        Self {
-            packet: (&result.packet).into(),
-            arrival: result.arrival.map(Time::as_secs_f64),
-            ecn: match result.ecn {
-                Ecn::NotEct => "not-ect",
-                Ecn::Ect0 => "ect0",
-                Ecn::Ect1 => "ect1",
-                Ecn::Ce => "ce",
-            },
-        }
+        let Packet { sequence, sent, size, probe } = (&result.packet).into();
+        let ecn = match result.ecn {
+            cc::Ecn::NotEct => Ecn::NotEct,
+            cc::Ecn::Ect0 => Ecn::Ect0,
+            cc::Ecn::Ect1 => Ecn::Ect1,
+            cc::Ecn::Ce => Ecn::Ce,
+        };
+        Self { sequence, sent, size, probe, arrival: result.arrival.map(Time::as_secs_f64), ecn }
     }
 }
 
@@ -211,6 +257,37 @@ impl Told {
             Feedback::Remb { rate } => Self::Remb { rate: rate.as_bps_f64() },
             Feedback::Custom(_) => return None,
         })
+    }
+}
+
+impl Form {
+    /// A message or an answer in this form, without the end of the line or the length.
+    ///
+    /// # Errors
+    /// In words, if it cannot be expressed.
+    pub(super) fn write<T: Serialize>(self, value: &T) -> Result<Vec<u8>, String> {
+        match self {
+            Self::Json => serde_json::to_vec(value).map_err(|error| error.to_string()),
+            Self::MessagePack => rmp_serde::to_vec_named(value).map_err(|error| error.to_string()),
+        }
+    }
+
+    /// Reads a message or an answer of this form.
+    ///
+    /// # Errors
+    /// In words, if the bytes are something else.
+    pub fn read<T: DeserializeOwned>(self, bytes: &[u8]) -> Result<T, String> {
+        match self {
+            Self::Json => serde_json::from_slice(bytes).map_err(|error| error.to_string()),
+            Self::MessagePack => {
+                let mut rest = bytes;
+                let value = rmp_serde::from_read(&mut rest).map_err(|error| error.to_string())?;
+                match rest.len() {
+                    0 => Ok(value),
+                    more => Err(format!("{more} B follow the object")),
+                }
+            }
+        }
     }
 }
 

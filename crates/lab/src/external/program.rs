@@ -1,7 +1,8 @@
-//! A child process that answers one line per line, within a limit of real time.
+//! A child process that answers each message, within a limit of real time.
 
+use super::messages::Form;
 use std::collections::VecDeque;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,8 +12,10 @@ use std::time::Duration;
 /// traceback fits.
 const KEPT_LINES: usize = 12;
 const KEPT_BYTES: usize = 300;
-/// The longest answer, in bytes. Our choice: far longer than any answer needs.
+/// The longest message or answer, in bytes. Our choice: far longer than any of them needs.
 const MAX_ANSWER: u64 = 1 << 20;
+/// The bytes of the length before a message in the binary form.
+const LENGTH: usize = 4;
 /// How long a program whose input is closed may take to end, and how often this is checked.
 const FAREWELL: Duration = Duration::from_secs(1);
 const STEP: Duration = Duration::from_millis(2);
@@ -20,12 +23,15 @@ const STEP: Duration = Duration::from_millis(2);
 /// The last lines of standard error.
 type Tail = Arc<Mutex<VecDeque<String>>>;
 
+/// A message in this form.
+type Question = (Form, Vec<u8>);
+
 /// A running program.
 pub(super) struct Program {
     child: Child,
     /// `None` when the program has to end.
-    questions: Option<Sender<Vec<u8>>>,
-    answers: Receiver<Result<String, String>>,
+    questions: Option<Sender<Question>>,
+    answers: Receiver<Result<Vec<u8>, String>>,
     tail: Tail,
     /// Disconnected when standard error is closed.
     tail_ended: Receiver<()>,
@@ -64,14 +70,15 @@ impl Program {
         Ok(Self { child, questions: Some(questions), answers, tail, tail_ended, limit })
     }
 
-    /// Sends a line and waits for the answer.
+    /// Sends a message and waits for the answer, which has the same form.
     ///
     /// # Errors
-    /// In words, if the program ends, writes no answer in time, or writes something else than text.
-    /// The program is then stopped.
-    pub(super) fn ask(&mut self, mut line: Vec<u8>) -> Result<String, String> {
-        line.push(b'\n');
-        let asked = self.questions.as_ref().is_some_and(|questions| questions.send(line).is_ok());
+    /// In words, if the program ends, or writes no answer in time or one that is too long. The
+    /// program is then stopped.
+    pub(super) fn ask(&mut self, form: Form, message: Vec<u8>) -> Result<Vec<u8>, String> {
+        let question = (form, message);
+        let asked =
+            self.questions.as_ref().is_some_and(|questions| questions.send(question).is_ok());
         let answer = if asked {
             self.answers.recv_timeout(self.limit)
         } else {
@@ -143,16 +150,19 @@ impl Drop for Program {
 /// The reason if the program closes its output.
 const ENDED: &str = "the program ended without an answer";
 
-/// Passes lines to the program and its answers back, until either side ends.
+/// Passes messages to the program and its answers back, until either side ends.
 fn converse(
     mut stdin: ChildStdin,
     stdout: ChildStdout,
-    questions: &Receiver<Vec<u8>>,
-    answers: &Sender<Result<String, String>>,
+    questions: &Receiver<Question>,
+    answers: &Sender<Result<Vec<u8>, String>>,
 ) {
     let mut stdout = BufReader::new(stdout);
-    while let Ok(line) = questions.recv() {
-        let answer = exchange(&mut stdin, &mut stdout, &line);
+    while let Ok((form, message)) = questions.recv() {
+        let answer = match write(&mut stdin, form, &message) {
+            Ok(()) => read(&mut stdout, form).and_then(|answer| answer.ok_or(ENDED.to_owned())),
+            Err(_) => Err(ENDED.to_owned()),
+        };
         let failed = answer.is_err();
         if answers.send(answer).is_err() || failed {
             return;
@@ -160,28 +170,57 @@ fn converse(
     }
 }
 
-fn exchange(
-    stdin: &mut ChildStdin,
-    stdout: &mut BufReader<ChildStdout>,
-    line: &[u8],
-) -> Result<String, String> {
-    if stdin.write_all(line).and_then(|()| stdin.flush()).is_err() {
-        return Err(ENDED.to_owned());
+/// Writes a message or an answer with the end of its line, or after its length.
+pub(super) fn write(to: &mut impl Write, form: Form, bytes: &[u8]) -> std::io::Result<()> {
+    let mut whole = Vec::with_capacity(bytes.len() + LENGTH);
+    match form {
+        Form::Json => {
+            whole.extend_from_slice(bytes);
+            whole.push(b'\n');
+        }
+        Form::MessagePack => {
+            let length = u32::try_from(bytes.len()).map_err(std::io::Error::other)?;
+            whole.extend_from_slice(&length.to_be_bytes());
+            whole.extend_from_slice(bytes);
+        }
     }
-    let mut answer = Vec::new();
-    stdout
-        .take(MAX_ANSWER)
-        .read_until(b'\n', &mut answer)
-        .map_err(|error| format!("its answer cannot be read: {error}"))?;
-    if answer.last() == Some(&b'\n') {
-        return String::from_utf8(answer).map_err(|_| "its answer is not UTF-8".to_owned());
+    to.write_all(&whole)?;
+    to.flush()
+}
+
+/// Reads a message or an answer as [`write`] writes it; `None` if the stream ends before it.
+///
+/// # Errors
+/// In words, if it is longer than [`MAX_ANSWER`], or cannot be read.
+pub(super) fn read(from: &mut impl BufRead, form: Form) -> Result<Option<Vec<u8>>, String> {
+    let unreadable = |error: std::io::Error| format!("its answer cannot be read: {error}");
+    let mut bytes = Vec::new();
+    match form {
+        Form::Json => {
+            from.take(MAX_ANSWER).read_until(b'\n', &mut bytes).map_err(unreadable)?;
+            if bytes.last() == Some(&b'\n') {
+                return Ok(Some(bytes));
+            }
+            let is_cut = u64::try_from(bytes.len()).is_ok_and(|length| length >= MAX_ANSWER);
+            if is_cut { Err(format!("its answer is longer than {MAX_ANSWER} B")) } else { Ok(None) }
+        }
+        Form::MessagePack => {
+            let mut length = [0; LENGTH];
+            match from.read_exact(&mut length) {
+                Ok(()) => {}
+                Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(None),
+                Err(error) => return Err(unreadable(error)),
+            }
+            let length = u64::from(u32::from_be_bytes(length));
+            if length > MAX_ANSWER {
+                return Err(format!(
+                    "its answer has a length of {length} B; it may have {MAX_ANSWER} B"
+                ));
+            }
+            from.take(length).read_to_end(&mut bytes).map_err(unreadable)?;
+            Ok(Some(bytes).filter(|bytes| bytes.len() as u64 == length))
+        }
     }
-    let too_long = u64::try_from(answer.len()).is_ok_and(|length| length >= MAX_ANSWER);
-    Err(if too_long {
-        format!("its answer is longer than {MAX_ANSWER} B")
-    } else {
-        ENDED.to_owned()
-    })
 }
 
 /// Keeps the last lines of standard error until it is closed.

@@ -1,7 +1,7 @@
 use super::*;
 use experiment::Experiment;
 use std::process::Command;
-use units::Seed;
+use units::{Bitrate, Seed};
 
 /// Answers every line as a function of its number, in Python.
 const HARNESS: &str =
@@ -134,4 +134,75 @@ fn a_command_that_does_not_exist_fails_the_run() {
     assert!(message.contains("cannot start '/no/such/program'"), "{message}");
     let message = run("external:'open", "").err().unwrap().to_string();
     assert!(message.contains("quotation mark"), "{message}");
+}
+
+#[test]
+fn both_forms_carry_the_same_messages() {
+    let packet = Packet { sequence: 70_000, sent: 0.25, size: 1120, probe: Some(3) };
+    let arrived = messages::Arrival {
+        sequence: 70_000,
+        sent: 0.25,
+        size: 1120,
+        probe: None,
+        arrival: Some(0.3),
+        ecn: messages::Ecn::Ect1,
+    };
+    let lost = messages::Arrival { arrival: None, ..arrived };
+    let packets = Told::Packets { results: vec![arrived, lost], rtt: None };
+    let feedback = |feedback| Message::Feedback { now: 0.35, sent: vec![packet].into(), feedback };
+    for message in [
+        feedback(packets),
+        feedback(Told::Report { fraction_lost: 0.5, expected: 10, rtt: Some(0.1) }),
+        feedback(Told::Remb { rate: 1e6 }),
+        Message::Timeout { now: 1.0, sent: Vec::new().into() },
+    ] {
+        let line = Form::Json.write(&message).unwrap();
+        let binary = Form::MessagePack.write(&message).unwrap();
+        let read: [Message<'_>; 2] =
+            [Form::Json.read(&line).unwrap(), Form::MessagePack.read(&binary).unwrap()];
+        for again in read {
+            assert_eq!(Form::Json.write(&again).unwrap(), line);
+        }
+        let both = [binary, vec![0xc0]].concat();
+        let error = Form::MessagePack.read::<Message<'_>>(&both).unwrap_err();
+        assert_eq!(error, "1 B follow the object");
+    }
+}
+
+#[test]
+fn an_answer_in_the_binary_form_may_have_whole_numbers() {
+    let answer = serde_json::json!({"target_rate": 400_000, "signals": {"a": 1, "b": null}});
+    let read: Answer = Form::MessagePack.read(&Form::MessagePack.write(&answer).unwrap()).unwrap();
+    let signals = [("a".to_owned(), Some(1.0)), ("b".to_owned(), None)].into();
+    assert_eq!(read, Answer { target_rate: 4e5, signals, ..Answer::default() });
+}
+
+#[test]
+fn the_end_of_a_stream_is_no_answer_and_long_answers_are_refused() {
+    let read = |form, bytes: &[u8]| program::read(&mut { bytes }, form);
+    for form in [Form::Json, Form::MessagePack] {
+        let mut stream = Vec::new();
+        program::write(&mut stream, form, b"{}").unwrap();
+        let whole = read(form, &stream).unwrap().unwrap();
+        assert_eq!(whole.trim_ascii_end(), b"{}");
+        for cut in 0..stream.len() {
+            assert_eq!(read(form, &stream[..cut]), Ok(None), "{form:?}, {cut} B");
+        }
+    }
+    let error = read(Form::MessagePack, &[0x7f, 0, 0, 0]).unwrap_err();
+    assert!(error.contains("2130706432 B"), "{error}");
+    let error = read(Form::Json, &vec![b' '; 2 << 20]).unwrap_err();
+    assert!(error.contains("longer than"), "{error}");
+}
+
+#[test]
+fn a_time_out_may_be_later_by_less_than_a_nanosecond() {
+    let limits = (Bitrate::from_kbps(30), Bitrate::from_mbps(1));
+    let mut decider = Decider::new(Bitrate::from_kbps(300), limits);
+    let now = Time::from_millis(425);
+    // 0.4 + 0.025 in double precision.
+    decider.take(now, br#"{"target_rate":4e5,"next_timeout":0.42500000000000004}"#).unwrap();
+    assert_eq!(decider.next_timeout, Some(now + units::Duration::from_nanos(1)));
+    let error = decider.take(now, br#"{"target_rate":4e5,"next_timeout":0.425}"#).unwrap_err();
+    assert!(error.contains("not after the time of the message, 0.425 s"), "{error}");
 }

@@ -5,12 +5,12 @@ use super::Candidate;
 use crate::external::Programs;
 use crate::runner::RunFailure;
 use cc::{Allocation, ControllerConfig, Controllers, Feedback, MediaFrame, Sender, SentPacket};
-use cc::{Decision, Ecn, SignalSink};
+use cc::{Decision, Ecn, ProbeCluster, SignalSink};
 use schemars::JsonSchema;
 use serde::Serialize;
 use sim::{MakeControllers, Options, RunError, Scenario};
 use std::sync::{Arc, Mutex, PoisonError};
-use units::{Bitrate, Bytes, Duration, Time};
+use units::{Bitrate, Bytes, Duration, Seed, Time};
 
 /// How the decisions of two controllers compare in one run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
@@ -87,9 +87,50 @@ pub fn equal(
         return Err(RunFailure::Controller(message));
     }
     recording?;
+    Ok(in_order(&found))
+}
+
+/// Compares two controllers on a recorded call: `play` passes it through the sender that it gets,
+/// which decides as the first controller does.
+///
+/// # Errors
+/// If a controller cannot be built, fails, or decides at the receiver, or `play` fails.
+pub fn equal_recorded<E: std::fmt::Display>(
+    both: [&ControllerConfig; 2],
+    tolerance: f64,
+    play: impl FnOnce(Box<dyn Sender>) -> Result<(), E>,
+) -> Result<Equality, RunFailure> {
+    // A recording has no seed, and the same recording gives the same answer.
+    let programs = Programs::new(Seed(0));
+    let call = "recorded".to_owned();
+    let build = |config: &ControllerConfig| {
+        let built = programs.build(&call, config);
+        let built = built.map_err(|error| RunFailure::Controller(error.to_string()))?;
+        if built.receiver.is_some() {
+            return Err(RunFailure::Controller(format!(
+                "{} decides at the receiver, whose packets a recording of the sender does not \
+                 contain; use controllers that decide at the sender",
+                config.profile
+            )));
+        }
+        Ok(built.sender)
+    };
+    let (first, second) = (build(both[0])?, build(both[1])?);
+    let found = Arc::new(Mutex::new(Equality::default()));
+    let of_run = Arc::clone(&found);
+    let played = play(Box::new(Pair { call, first, second, tolerance, found: of_run }));
+    if let Some(message) = programs.fault() {
+        return Err(RunFailure::Controller(message));
+    }
+    played.map_err(|error| RunFailure::Controller(error.to_string()))?;
+    Ok(in_order(&found))
+}
+
+/// The divergences in the order of time.
+fn in_order(found: &Mutex<Equality>) -> Equality {
     let mut found = found.lock().unwrap_or_else(PoisonError::into_inner).clone();
     found.diverged.sort_by(|one, other| one.time.total_cmp(&other.time));
-    Ok(found)
+    found
 }
 
 fn of(candidate: &Candidate, config: &ControllerConfig) -> ControllerConfig {
@@ -200,6 +241,16 @@ impl Sender for Pair {
     fn on_allocation(&mut self, now: Time, allocation: Allocation) {
         self.first.on_allocation(now, allocation);
         self.second.on_allocation(now, allocation);
+    }
+
+    fn on_probe_cluster(&mut self, cluster: &ProbeCluster) {
+        self.first.on_probe_cluster(cluster);
+        self.second.on_probe_cluster(cluster);
+    }
+
+    fn on_route_change(&mut self, now: Time, start: Bitrate) {
+        self.first.on_route_change(now, start);
+        self.second.on_route_change(now, start);
     }
 
     fn padding_rate(&self) -> Bitrate {

@@ -5,7 +5,8 @@
 //! Suite ─▶ Suite::with (baseline, candidate) ─▶ measure ─▶ Measured ─▶ Judged: findings, grades
 //! ```
 //!
-//! [`equal()`] compares two implementations message by message.
+//! [`equal()`] compares two implementations message by message, [`equal_recorded()`] with the messages
+//! of a recorded call.
 
 mod equal;
 mod mutants;
@@ -13,7 +14,7 @@ mod own;
 mod suite;
 mod verdict;
 
-pub use equal::{Divergence, Equality, equal};
+pub use equal::{Divergence, Equality, equal, equal_recorded};
 pub use mutants::{ORIGINAL, mutants};
 pub use own::{MakeSender, judge_own};
 pub use suite::{Candidate, Measured, Suite, measure, measure_by};

@@ -32,7 +32,7 @@ pub struct Suite {
     experiments: Vec<Experiment>,
 }
 
-/// The experiments of the suites: thirty cells, and the eleven of them that find most.
+/// The experiments of the suites: thirty cells, and the thirteen of them that find most.
 const STANDARD: [&str; 6] =
     ["judge/capacity", "judge/impairments", "judge/tcp", "judge/calls", "judge/wifi", "judge/lte"];
 const QUICK: [&str; 2] = ["judge/capacity", "judge/calls"];

@@ -202,15 +202,22 @@ fn correct(findings: &mut [Finding]) {
     }
 }
 
+impl Finding {
+    /// Whether more of the metric is better.
+    #[must_use]
+    pub fn wants_more(&self) -> bool {
+        let criterion = CRITERIA.iter().find(|criterion| criterion.metric == self.metric);
+        criterion.is_some_and(|criterion| criterion.better == Better::Higher)
+    }
+}
+
 fn decide(finding: &mut Finding) {
     let size = (finding.difference / finding.least).abs();
     let rises = finding.difference > 0.0;
-    let criterion = CRITERIA.iter().find(|criterion| criterion.metric == finding.metric);
-    let wants_more = criterion.is_some_and(|criterion| criterion.better == Better::Higher);
     finding.verdict = match finding.p {
         p if p.is_nan() => Verdict::Unknown,
         p if p >= ERROR_RATE || size < 1.0 => Verdict::Same,
-        _ if rises == wants_more => Verdict::Better,
+        _ if rises == finding.wants_more() => Verdict::Better,
         _ => Verdict::Worse,
     };
     let much = match size {

@@ -173,6 +173,14 @@ pub fn replay(log: &EventLog, controller: &ControllerConfig) -> Result<Replay, R
     if !controllers.transport_feedback {
         return Err(ReplayError::AtReceiver(controller.profile.clone()));
     }
+    replay_through(log, controllers.sender)
+}
+
+/// Replays a log through the sending half of a controller.
+///
+/// # Errors
+/// If the log has no feedback for it.
+pub fn replay_through(log: &EventLog, sender: Box<dyn cc::Sender>) -> Result<Replay, ReplayError> {
     let events = events(log);
     if !events.iter().any(|(_, event)| matches!(event, Event::Sent(..))) {
         return Err(ReplayError::NoTransportSequence);
@@ -183,7 +191,7 @@ pub fn replay(log: &EventLog, controller: &ControllerConfig) -> Result<Replay, R
     }
     let mut player = Player {
         log,
-        sender: controllers.sender,
+        sender,
         feedback: Feedback::default(),
         arrived: arrived(log, &events),
         results,

@@ -13,13 +13,13 @@ Examples:
 
 Exit code: 0; 1 if something got worse or a run failed; 2 for bad input; 130 after Ctrl-C.")]
 pub(crate) struct Judge {
-    /// A controller (see 'weir list --controllers') or 'external:COMMAND'
+    /// A controller (see 'weir list --controllers'), 'external:COMMAND' or 'library:PATH.so'
     #[arg(value_name = "CONTROLLER", required_unless_present = "mutants")]
     pub(crate) controller: Option<String>,
     /// The controller to compare with
     #[arg(long, value_name = "CONTROLLER", default_value = lab::judge::ORIGINAL)]
     pub(crate) against: String,
-    /// standard (30 cells), quick (11 cells), or an experiment by name or file
+    /// standard (30 cells), quick (13 cells), or an experiment by name or file
     #[arg(long, value_name = "SUITE|FILE", default_value = "standard")]
     pub(crate) suite: String,
     /// Set a constant of the judged controller; repeatable
@@ -28,7 +28,7 @@ pub(crate) struct Judge {
     /// Set a constant of the controller to compare with; repeatable
     #[arg(long, value_name = "KEY=VALUE", value_parser = key_value)]
     pub(crate) against_set: Vec<(String, String)>,
-    /// The number of seeds per cell [default: as in the suite, 10]
+    /// The number of seeds per cell [default: as in the suite, 10; for mutants 20]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(3..))]
     pub(crate) runs: Option<u32>,
     /// Count only differences of this many times the usual least ones
@@ -69,6 +69,7 @@ pub(crate) struct Judge {
 Examples:
   weir equal gcc:libwebrtc 'external:./my-goog-cc'
   weir equal gcc:libwebrtc 'external:./my-goog-cc' --experiment wifi/download --tolerance 0.01
+  weir equal gcc:libwebrtc 'external:./my-goog-cc' --log alice.rtclog
 
 The first controller decides; the second gets the same packets and feedback.
 Exit code: 0; 1 if they diverge or a run failed; 2 for bad input.")]
@@ -85,10 +86,22 @@ pub(crate) struct Equal {
     /// The calls, by the name or file of an experiment; every cell is run once
     #[arg(long, value_name = "NAME|FILE", default_value = "judge/capacity")]
     pub(crate) experiment: String,
+    /// A recorded call in place of an experiment: an event log of libwebrtc or a packet capture
+    #[cfg(feature = "testbed")]
+    #[arg(long, value_name = "FILE", conflicts_with = "experiment")]
+    pub(crate) log: Option<PathBuf>,
     /// The greatest difference that is not a divergence, as a share of the greater value
     #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
     pub(crate) tolerance: f64,
     /// One JSON object per line
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// The host of a controller that is a shared library.
+#[derive(Args, Debug)]
+pub(crate) struct LibraryHost {
+    /// The path of the library
+    #[arg(value_name = "PATH")]
+    pub(crate) library: PathBuf,
 }

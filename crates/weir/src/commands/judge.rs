@@ -1,16 +1,19 @@
-//! `weir judge` and `weir equal`.
+//! `weir judge`.
+
+mod forms;
 
 use super::{conclude, eprint, outputs_apart, with_runner, write_file};
-use crate::cli::{Equal, Judge};
+use crate::cli::{Judge, LibraryHost};
 use crate::failure::Failure;
 use crate::output::{Output, Rows};
-use lab::judge::{Candidate, Equality, Finding, Grade, Judged, Suite, Verdict, mutants};
+use forms::{junit, markdown, page};
+use lab::judge::{Candidate, Finding, Judged, Suite, Verdict, mutants};
 use lab::runner::{NO_CACHE, Runner, Summary};
-use report::{Report, Section, TextTable};
-use schemars::JsonSchema;
-use serde::Serialize;
-use std::fmt::Write as _;
 use std::process::ExitCode;
+
+/// The seeds per cell for mutants, if `--runs` does not say so. Our choice: with fewer, a mutant
+/// that changes one cell by a third is not told from chance.
+const MUTANT_RUNS: u32 = 20;
 
 pub(crate) fn run(args: &Judge) -> Result<ExitCode, Failure> {
     if !(args.size.is_finite() && args.size > 0.0) {
@@ -31,10 +34,10 @@ pub(crate) fn run(args: &Judge) -> Result<ExitCode, Failure> {
     let controller = args.controller.clone().unwrap_or_default();
     let candidate = Candidate { controller, settings: args.set.clone() };
     let (mut judged, summary) =
-        judged(args, &suite, &baseline, &[(candidate.clone(), args.seeds_later)])?;
+        judged(args, args.runs, &suite, &baseline, &[(candidate.clone(), args.seeds_later)])?;
     let Some(judged) = judged.pop() else { return conclude(summary, ExitCode::FAILURE) };
     if let Some(path) = &args.junit {
-        write_file(path, &junit(&judged))?;
+        write_file(path, &junit(&candidate, &baseline, &judged)?)?;
     }
     if let Some(path) = &args.markdown {
         write_file(path, &markdown(&candidate, &baseline, &judged))?;
@@ -56,13 +59,14 @@ pub(crate) fn run(args: &Judge) -> Result<ExitCode, Failure> {
 /// Judges each candidate with its shift of the seeds against the same baseline.
 fn judged(
     args: &Judge,
+    runs: Option<u32>,
     suite: &Suite,
     baseline: &Candidate,
     candidates: &[(Candidate, u64)],
 ) -> Result<(Vec<Judged>, Summary), Failure> {
-    let mut lists = vec![suite.with(baseline, 0, args.runs)?];
+    let mut lists = vec![suite.with(baseline, 0, runs)?];
     for (candidate, later) in candidates {
-        lists.push(suite.with(candidate, *later, args.runs)?);
+        lists.push(suite.with(candidate, *later, runs)?);
     }
     let work = |runner: Runner<'_>| lab::judge::measure(runner, &lists);
     let (measured, summary) = with_runner((args.jobs, args.quiet), &NO_CACHE, work)?;
@@ -73,8 +77,9 @@ fn judged(
 
 fn judge_mutants(args: &Judge, suite: &Suite, original: &Candidate) -> Result<ExitCode, Failure> {
     let mutants = mutants();
+    let runs = args.runs.or(Some(MUTANT_RUNS));
     let candidates: Vec<_> = mutants.iter().map(|(_, candidate)| (candidate.clone(), 0)).collect();
-    let (judged, summary) = judged(args, suite, original, &candidates)?;
+    let (judged, summary) = judged(args, runs, suite, original, &candidates)?;
     let mut rows = Rows::new(["mutant", "caught", "worse", "better", "where, first"]);
     let mut caught = 0;
     for ((what, _), judged) in mutants.iter().zip(&judged) {
@@ -107,7 +112,7 @@ fn repeat(
 ) -> Result<ExitCode, Failure> {
     // 1000 seeds apart, so that no two repeats share a seed.
     let candidates: Vec<_> = (1..=times).map(|time| (baseline.clone(), 1000 * time)).collect();
-    let (judged, summary) = judged(args, suite, baseline, &candidates)?;
+    let (judged, summary) = judged(args, args.runs, suite, baseline, &candidates)?;
     let mut out = Output::new();
     let mut alarms = 0;
     for (time, judged) in (1..).zip(&judged) {
@@ -183,172 +188,9 @@ fn print(
     out.table(&rows)
 }
 
-/// One section per area with a table of all its findings.
-fn page(candidate: &Candidate, baseline: &Candidate, judged: &Judged) -> Result<Report, Failure> {
-    let section = |(index, grade): (usize, &Grade)| {
-        let of_area = judged.findings.iter().filter(|finding| finding.area == grade.area);
-        let row = |finding: &Finding| {
-            let [before, after] = values(finding);
-            let cell = finding.cell.clone().unwrap_or_else(|| "all cells".to_owned());
-            let p = format!("{:.1e}", finding.p);
-            let metric = finding.metric.to_owned();
-            vec![cell, metric, before, after, difference(finding), p, finding.words.clone()]
-        };
-        let head = ["cell", "metric", "baseline", "candidate", "difference", "p", "verdict"];
-        Section {
-            id: format!("area-{index}"),
-            title: format!("{}: {}", grade.area, grade.grade),
-            text: format!(
-                "{} metrics are better, {} worse, {} the same.",
-                grade.better, grade.worse, grade.same
-            ),
-            table: Some(TextTable {
-                caption: String::new(),
-                columns: head.map(str::to_owned).to_vec(),
-                rows: of_area.map(row).collect(),
-            }),
-            ..Section::default()
-        }
-    };
-    Ok(Report {
-        title: title(candidate, baseline),
-        subtitle: "Differences of pairs of runs with the same seed".to_owned(),
-        facts: super::report::provenance()?,
-        claims: Vec::new(),
-        sections: judged.grades.iter().enumerate().map(section).collect(),
-    })
-}
-
-fn markdown(candidate: &Candidate, baseline: &Candidate, judged: &Judged) -> String {
-    let cell = |text: &str| text.replace('|', "\\|");
-    let mut text = format!("## {}\n\n", cell(&title(candidate, baseline)));
-    text.push_str("| area | grade | better | worse | same |\n|---|---|---|---|---|\n");
-    for grade in &judged.grades {
-        let Grade { area, grade, better, worse, same } = grade;
-        let _ = writeln!(text, "| {} | {grade} | {better} | {worse} | {same} |", cell(area));
-    }
-    let changed = changed(judged);
-    if changed.is_empty() {
-        text.push_str("\nThe same: no difference that counts.\n");
-        return text;
-    }
-    text.push_str(
-        "\n| verdict | where | baseline | candidate | difference |\n|---|---|---|---|---|\n",
-    );
-    for finding in changed {
-        let [before, after] = values(finding);
-        let (place, difference) = (cell(&place(finding)), difference(finding));
-        let words = &finding.words;
-        let _ = writeln!(text, "| {words} | {place} | {before} | {after} | {difference} |");
-    }
-    text
-}
-
-/// One test suite per area and one test case per finding; a failure is a metric that got worse.
-fn junit(judged: &Judged) -> String {
-    let mut text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n".to_owned();
-    for grade in &judged.grades {
-        let findings = judged.findings.iter().filter(|finding| finding.area == grade.area);
-        let (area, tests) = (xml(&grade.area), findings.clone().count());
-        let failures = grade.worse;
-        let _ =
-            writeln!(text, "<testsuite name=\"{area}\" tests=\"{tests}\" failures=\"{failures}\">");
-        for finding in findings {
-            let cell = finding.cell.as_deref().unwrap_or("all cells");
-            let name = xml(&format!("{cell}: {}", finding.metric));
-            let _ = write!(text, "<testcase classname=\"{area}\" name=\"{name}\"");
-            if finding.verdict == Verdict::Worse {
-                let [before, after] = values(finding);
-                let said = format!(
-                    "{}: {before} → {after}, difference {}",
-                    finding.words,
-                    difference(finding)
-                );
-                let _ = writeln!(text, "><failure message=\"{}\"/></testcase>", xml(&said));
-            } else {
-                text.push_str("/>\n");
-            }
-        }
-        text.push_str("</testsuite>\n");
-    }
-    text.push_str("</testsuites>\n");
-    text
-}
-
-/// Text of an XML attribute; characters that XML cannot have become U+FFFD (XML 1.0 § 2.2).
-fn xml(text: &str) -> String {
-    text.chars().fold(String::new(), |mut escaped, character| {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            control if control.is_control() => escaped.push('\u{fffd}'),
-            other => escaped.push(other),
-        }
-        escaped
-    })
-}
-
-/// A cell of `weir equal --json`.
-#[derive(Serialize, JsonSchema)]
-pub(super) struct EqualLine<'a> {
-    /// The cell.
-    cell: &'a str,
-    #[serde(flatten)]
-    equality: Equality,
-}
-
-pub(crate) fn equal(args: &Equal) -> Result<ExitCode, Failure> {
-    if !(args.tolerance.is_finite() && args.tolerance >= 0.0) {
-        return Err(Failure::new("--tolerance must be at least 0"));
-    }
-    let experiment = lab::open(&args.experiment)?.simulated()?;
-    let first = Candidate { controller: args.first.clone(), settings: Vec::new() };
-    let second = Candidate { controller: args.second.clone(), settings: args.set.clone() };
-    let mut out = Output::new();
-    let mut code = ExitCode::SUCCESS;
-    for cell in experiment.cells() {
-        let label = cell.label();
-        let scenario = cell.scenario(experiment.seed);
-        match lab::judge::equal(&scenario, [&first, &second], args.tolerance) {
-            Err(failure) => {
-                code = ExitCode::FAILURE;
-                eprint(&format!("{label}: {failure}"));
-            }
-            Ok(equality) => {
-                if !equality.diverged.is_empty() {
-                    code = ExitCode::FAILURE;
-                }
-                if args.json {
-                    out.json(&EqualLine { cell: &label, equality })?;
-                } else {
-                    shown(&mut out, &label, &equality)?;
-                }
-            }
-        }
-    }
-    out.finish()?;
-    Ok(code)
-}
-
-fn shown(out: &mut Output, label: &str, equality: &Equality) -> Result<(), Failure> {
-    let compared = equality.compared;
-    let Some(first) = equality.diverged.first() else {
-        return out.line(format_args!("{label}: equal after {compared} messages"));
-    };
-    out.line(format_args!(
-        "{label}: first divergence at {:.3} s, message {} of {compared}: {} of {} is {} and {}",
-        first.time, first.message, first.value, first.call, first.first, first.second
-    ))?;
-    for diverged in &equality.diverged {
-        out.line(format_args!(
-            "  {} of {} from {:.3} s on, at most {:.2} %",
-            diverged.value,
-            diverged.call,
-            diverged.time,
-            diverged.greatest * 100.0
-        ))?;
-    }
-    Ok(())
+/// The host of a controller that is a shared library.
+pub(crate) fn host(args: &LibraryHost) -> Result<ExitCode, Failure> {
+    let failed = |reason| Failure::new(format!("{}: {reason}", args.library.display()));
+    lab::external::host(&args.library).map_err(failed)?;
+    Ok(ExitCode::SUCCESS)
 }

@@ -7,6 +7,7 @@ pub(crate) mod control;
 pub(crate) mod doctor;
 #[cfg(feature = "testbed")]
 pub(crate) mod emulate;
+pub(crate) mod equal;
 pub(crate) mod explain;
 pub(crate) mod export;
 #[cfg(feature = "testbed")]

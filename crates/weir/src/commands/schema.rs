@@ -25,7 +25,7 @@ fn of(what: SchemaOf) -> serde_json::Value {
         SchemaOf::Verify => lines_of::<lab::claims::Verdict>(),
         SchemaOf::Advise => lines_of::<lab::remedies::RemedyLine<'_>>(),
         SchemaOf::Judge => lines_of::<lab::judge::Finding>(),
-        SchemaOf::Equal => lines_of::<super::judge::EqualLine<'_>>(),
+        SchemaOf::Equal => lines_of::<super::equal::EqualLine<'_>>(),
         SchemaOf::ExternalMessage => lines_of::<lab::external::Message<'_>>(),
         SchemaOf::ExternalAnswer => schemars::schema_for!(lab::external::Answer).to_value(),
         SchemaOf::Compare => lines_of::<lab::comparison::Difference>(),
