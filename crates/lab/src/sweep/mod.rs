@@ -5,6 +5,8 @@
 //!
 //! The format is described in `docs/guides/sweep.md`.
 
+#[cfg(feature = "s3")]
+mod bucket;
 mod catalogue;
 mod dataset;
 mod execute;
@@ -17,6 +19,7 @@ mod read;
 mod run;
 mod schema;
 mod space;
+mod storage;
 mod table;
 mod task;
 #[cfg(test)]
@@ -29,7 +32,7 @@ pub use export::Line;
 pub use optimise::Optimised;
 pub use page::section;
 pub use ray::{Ray, RayError};
-pub use run::{Outcome, Results, SweepError};
+pub use run::{Keeping, Outcome, Results, SweepError};
 pub use schema::schema;
 pub use space::{Parameter, Setting};
 pub use table::{InScenario, PointResult, Table};

@@ -7,7 +7,7 @@ use document::shown::{escaped_json, escaped_page};
 use lab::claims::{Alternative, Baseline, Catalogue, Claim, Plan, Status, Verdict, markdown};
 use lab::figures::{Figures, SectionBuilder, section_builders};
 use lab::runner::{Job, RunCache, Runner, Summary};
-use lab::sweep::Sweep;
+use lab::sweep::{Keeping, Sweep};
 use std::path::Path;
 use std::process::ExitCode;
 use store::Store;
@@ -84,7 +84,8 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
                 break;
             }
             let mut store = args.running.store.as_deref().map(Store::create_or_open).transpose()?;
-            let results = sweep.run(runner, store.as_mut(), None)?;
+            let keeping = Keeping { store: store.as_mut(), dataset: None };
+            let results = sweep.run(runner, keeping, None)?;
             let (total, failed) = (sweep.total_runs(), results.errors().len());
             let cancelled = results.cancelled;
             summary = summary + Summary { total, done: results.done() - failed, failed, cancelled };
