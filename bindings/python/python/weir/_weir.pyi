@@ -186,6 +186,7 @@ def verify(
     set: list[tuple[str, str]],
     runs: int | None,
     quick: bool,
+    points: int | None,
     jobs: int | None,
     store: str | None,
 ) -> list[str]: ...
