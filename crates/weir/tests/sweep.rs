@@ -302,6 +302,32 @@ fn an_address_of_object_storage_is_checked_before_any_run() {
     }
 }
 
+#[test]
+fn a_page_has_the_figures_of_the_file() {
+    let folder = folder(3, "1s", "sent");
+    let path = folder.path().join("s.toml");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let figure = |keys: &str| {
+        std::fs::write(&path, format!("{text}[[figure]]\n{keys}\n")).unwrap();
+        in_folder(folder.path(), &["sweep", "s.toml", "--report", "page.html"]).assert()
+    };
+    figure(
+        "kind = \"axis-line\"\ntitle = \"Sent over the rate\"\nx = \"rate\"\nvalue = \"one.sent\"",
+    )
+    .success();
+    let page = std::fs::read_to_string(folder.path().join("page.html")).unwrap();
+    assert!(page.contains("Sent over the rate") && page.contains("one: sent (kbit/s)"), "{page}");
+    assert!(!page.contains("Objective along"), "the usual figures are replaced");
+    figure("kind = \"contour\"\ntitle = \"t\"\nx = \"rate\"\ny = \"dalay\"")
+        .code(2)
+        .stderr(contains("s.toml:17: figure.y: there is no parameter 'dalay'"));
+    std::fs::write(&path, &text).unwrap();
+    in_folder(folder.path(), &["report", "s.toml", "-o", "page.html"])
+        .assert()
+        .code(2)
+        .stderr(contains("s.toml is a sweep; 'weir sweep s.toml --report page.html' draws"));
+}
+
 /// Python's module `ray`, reduced to what the driver calls, without a cluster.
 const NO_CLUSTER: &str = r#"
 __version__ = "0"

@@ -3,6 +3,7 @@ use crate::cli::{On, Optimise, Sweep as SweepArgs, SweepTask, Sweeping};
 use crate::failure::Failure;
 use crate::output::{Output, Rows};
 use lab::claims::Catalogue;
+use lab::figures::SweepFigures;
 use lab::runner::{NO_CACHE, Runner, all_cores};
 use lab::sweep::{Keeping, PointResult, Ray, Remote, Results, Sweep, Table, TaskLine, Written};
 use report::TextTable;
@@ -196,6 +197,7 @@ pub(crate) fn optimise(args: &Optimise) -> Result<ExitCode, Failure> {
 
 fn open(name: &str, running: &Sweeping) -> Result<Sweep, Failure> {
     let sweep = Sweep::open(name)?;
+    SweepFigures::read(&sweep)?;
     Ok(match running.points {
         Some(points) => sweep.coarse(points)?,
         None => sweep,
@@ -288,7 +290,7 @@ fn write_page(path: &Path, sweep: &Sweep, table: &Table, quiet: bool) -> Result<
     let mut facts = super::report::provenance()?;
     facts.push(("runs".to_owned(), sweep.total_runs().to_string()));
     facts.push(("points".to_owned(), sweep.points().to_string()));
-    let sections = vec![lab::sweep::section(sweep, table)];
+    let sections = vec![SweepFigures::read(sweep)?.section(sweep, table)];
     let page = lab::claims_report(&sweep.title, facts, &[], sections);
     super::report::write_report(path, &page, quiet)
 }

@@ -5,7 +5,7 @@ use crate::output::{Cell, Output, Rows};
 use comfy_table::Color;
 use document::shown::{escaped_json, escaped_page};
 use lab::claims::{Alternative, Baseline, Catalogue, Claim, Plan, Status, Verdict, markdown};
-use lab::figures::{Figures, SectionBuilder, section_builders};
+use lab::figures::{Figures, SectionBuilder, SweepFigures, section_builders};
 use lab::runner::{Job, RunCache, Runner, Summary};
 use lab::sweep::Sweep;
 use std::path::Path;
@@ -91,7 +91,7 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
             let Some(table) = &swept.table else { continue };
             super::sweep::report_faults(table);
             if drawn {
-                drawn_sweeps.push(lab::sweep::section(sweep, table));
+                drawn_sweeps.push(SweepFigures::read(sweep)?.section(sweep, table));
             }
         }
         Ok::<_, Failure>((verdicts, summary))
