@@ -239,7 +239,7 @@ impl External {
         }
         self.signals.clear();
         for (name, value) in &answer.signals {
-            self.signals.push((interned(name)?, *value));
+            self.signals.push((signal_name(name)?, *value));
         }
         self.decision = cc::Decision { target_rate, pacing_rate, probe: self.probes.offered() };
         Ok(())
@@ -250,7 +250,10 @@ impl External {
 const SHOWN: usize = 200;
 
 /// A name of a signal that lives as long as the process, as the names of recorded columns do.
-fn interned(name: &str) -> Result<&'static str, String> {
+///
+/// # Errors
+/// If the name is empty or longer than 64 bytes, or the process has 500 other names already.
+pub fn signal_name(name: &str) -> Result<&'static str, String> {
     static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = names.get(name) {
