@@ -163,6 +163,6 @@ mod tests {
             assert!(error.contains("s3://BUCKET/PATH"), "{error}");
         }
         let error = Bucket::open("s3://bucket/a//b").unwrap_err().to_string();
-        assert!(error.starts_with("s3://bucket/a//b: "), "{error}");
+        assert!(error.starts_with("--dataset s3://bucket/a//b: "), "{error}");
     }
 }

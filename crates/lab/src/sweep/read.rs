@@ -330,8 +330,8 @@ fn open(name: &str, path: &str) -> Result<Experiment, FileError> {
     match beside
         .filter(|file| !experiment::names().iter().any(|known| known == name) && file.is_file())
     {
-        Some(file) => crate::open(&file.display().to_string()),
-        None => crate::open(name),
+        Some(file) => Experiment::open(&file.display().to_string()),
+        None => Experiment::open(name),
     }
 }
 
