@@ -72,21 +72,22 @@ impl Bucket {
 
     /// The error of a request, with what to do.
     fn fault(&self, error: &Error) -> DatasetError {
-        let hint = match error {
-            Error::NotFound { .. } => "create the bucket, or name another",
-            Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => {
-                "check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and what they may do"
-            }
-            _ => {
-                "check AWS_ENDPOINT_URL and AWS_REGION, and whether the service answers; it was \
-                 asked for up to 30 s"
-            }
+        let reason = error.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+        // Of a failed listing the library passes on only the text of the answer.
+        let says = |words: &str| reason.contains(words);
+        let missing = matches!(error, Error::NotFound { .. }) || says("NoSuchBucket");
+        let refused =
+            matches!(error, Error::PermissionDenied { .. } | Error::Unauthenticated { .. })
+                || says("403 Forbidden");
+        let hint = if missing {
+            "create the bucket, or name another"
+        } else if refused {
+            "check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and what they may do"
+        } else {
+            "check AWS_ENDPOINT_URL and AWS_REGION, and whether the service answers; it was asked \
+             for up to 30 s"
         };
-        DatasetError::Bucket {
-            address: self.address.clone(),
-            reason: error.to_string().split_whitespace().collect::<Vec<_>>().join(" "),
-            hint,
-        }
+        DatasetError::Bucket { address: self.address.clone(), reason, hint }
     }
 
     fn key(&self, name: &str) -> Key {
