@@ -125,7 +125,8 @@ def test_a_claim_is_verified() -> None:
 def test_a_claim_about_a_sweep_runs_with_its_points(tmp_path: Path) -> None:
     store = tmp_path / "fig5.sqlite"
     (first,) = weir.verify("C-14", points=2, store=store)
-    assert first.status in ("reproduced", "not reproduced") and first.measured
+    # So few points have no pair near the published one, which the claim compares.
+    assert (first.id, first.status) == ("C-14", "not run") and "published" in first.measured
     assert store.exists()
     (second,) = weir.verify("c-14", points=2, store=store)
     assert second == first

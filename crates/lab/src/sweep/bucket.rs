@@ -13,8 +13,8 @@ use tokio::runtime::Runtime;
 /// dataset has about 100 kB.
 const CONNECT: &str = "5s";
 const REQUEST: &str = "20s";
-/// A failed request is repeated for this long. Our choice: longer than the restart of a service, and
-/// short enough for a message.
+/// A failed request is repeated for this long. Our choice: longer than the restart of a service,
+/// and short enough for a message.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// How often a request is repeated within that time.
 const REPEATS: usize = 8;

@@ -115,8 +115,8 @@ pub type Outcome = Result<Box<[f64]>, String>;
 impl Sweep {
     /// Runs every point in every scenario with every seed, in the threads of `runner` or with
     /// `remote`. Runs that the store of `keeping` has are not repeated, and the others are stored
-    /// as they finish, at the latest after 50 ms. A file of the dataset is written once all its runs
-    /// have results, be they new or from the store.
+    /// as they finish, at the latest after 50 ms. A file of the dataset is written once all its
+    /// runs have results, be they new or from the store.
     ///
     /// # Errors
     /// If the store or the dataset has other runs, or cannot be written; the errors of `remote`.
