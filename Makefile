@@ -4,7 +4,7 @@
 CARGO ?= cargo
 WEIR = target/release/weir
 
-.PHONY: demo dev package simulator test lint unit python adapters attack fuzz bench build deps clean
+.PHONY: demo dev package simulator test lint unit python adapters sweeps attack fuzz bench build deps clean
 
 demo: simulator ## The claims of one paper with progress, a table, and a report in one HTML file.
 	$(WEIR) verify carlucci-2017 --report weir-report.html; status=$$?; \
@@ -27,7 +27,7 @@ dev: ## The simulator after a change of the code, in seconds: target/work/weir.
 package: ## A Debian package, an image, an installation and the crates, each one tried.
 	./scripts/package
 
-test: deps lint unit python adapters attack fuzz ## Everything that CI checks.
+test: deps lint unit python adapters sweeps attack fuzz ## Everything that CI checks.
 
 # Programs that some tests use: tshark reads captures, ffmpeg makes media, ip and tc make the
 # kernel's queues, browsers and their drivers call, npm checks the pages. Without apt or root the
@@ -52,14 +52,19 @@ unit:
 python: ## The Python package: types, tests, notebooks.
 	./scripts/python
 
-adapters: ## Estimators of other projects, judged: C, Python, Rust, Go.
-	@test -x target/debug/weir || $(CARGO) build --locked --package weir
+# All three with the program that the tests have built; building it alone would compile it with other
+# features.
+adapters: target/debug/weir ## Estimators of other projects, judged: C, Python, Rust, Go.
 	./scripts/adapters
 
-# With the program that the tests have built; building it alone would compile it with other features.
-attack:
-	@test -x target/debug/weir || $(CARGO) build --locked --package weir
+sweeps: target/debug/weir ## Sweeps on a Ray cluster and into object storage.
+	./scripts/sweeps target/debug/weir
+
+attack: target/debug/weir
 	./scripts/attack target/debug/weir
+
+target/debug/weir:
+	$(CARGO) build --locked --package weir
 
 fuzz:
 	./fuzz/run 4

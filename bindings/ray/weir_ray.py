@@ -99,7 +99,8 @@ def serve(answers, answer):
     try:
         import ray
     except ImportError as error:
-        answer(failed=f"{sys.executable} cannot import ray ({error}); run 'pip install ray'")
+        hint = "run 'pip install ray', or install the extra weir[ray]"
+        answer(failed=f"{sys.executable} cannot import ray ({error}); {hint}")
         return
     ray.init(address=job["address"], log_to_driver=False, logging_level="error")
     cpus = int(ray.cluster_resources().get("CPU", 0))

@@ -34,8 +34,8 @@ mod _weir {
     use super::experiment::{Experiment, controllers, experiments};
     #[pymodule_export]
     use super::messages::{
-        Decision, PacketFeedback, PacketResult, ProbeCluster, Rates, ReceiverReport, Remb,
-        SentPacket,
+        Allocation, ArrivedPacket, CustomFeedback, Decision, MediaFrame, PacketFeedback,
+        PacketResult, ProbeCluster, Rates, ReceiverReport, Remb, SentPacket,
     };
     #[pymodule_export]
     use super::results::Results;

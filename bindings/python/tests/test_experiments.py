@@ -122,6 +122,22 @@ def test_a_claim_is_verified() -> None:
         weir.verify("C-99")
 
 
+def test_a_claim_about_a_sweep_runs_with_its_points(tmp_path: Path) -> None:
+    store = tmp_path / "fig5.sqlite"
+    (first,) = weir.verify("C-14", points=2, store=store)
+    # So few points have no pair near the published one, which the claim compares.
+    assert (first.id, first.status) == ("C-14", "not run") and "published" in first.measured
+    assert store.exists()
+    (second,) = weir.verify("c-14", points=2, store=store)
+    assert second == first
+    with pytest.raises(weir.Error, match="takes no set, runs or quick; use points"):
+        weir.verify("C-14", quick=True)
+    with pytest.raises(weir.Error, match="points is for claims about a sweep"):
+        weir.verify("C-5", points=2)
+    with pytest.raises(weir.ExperimentError, match="--points: out of range"):
+        weir.verify("C-14", points=1)
+
+
 def test_advice_for_a_line_at_home() -> None:
     advice = weir.advise(line="5Mbit/1Mbit", remedies=["fq_codel"])
     names = [remedy["remedy"] for remedy in advice.remedies]

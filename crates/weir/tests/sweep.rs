@@ -227,7 +227,7 @@ fn a_dataset_continues_with_the_files_that_are_missing() {
     in_folder(folder.path(), &sweep)
         .assert()
         .success()
-        .stderr(contains("1000 runs were already in the folder"));
+        .stderr(contains("1000 runs were already in the dataset"));
     assert!(before == [0, 1].map(|number| std::fs::read(part(number)).unwrap()));
     in_folder(folder.path(), &["sweep", "s.toml", "--dataset", "runs", "--points", "9"])
         .assert()
@@ -245,6 +245,87 @@ fn a_dataset_continues_with_the_files_that_are_missing() {
         .assert()
         .code(2)
         .stderr(contains("runs: its runs are from another version of the model"));
+}
+
+#[test]
+fn a_store_and_a_dataset_have_the_same_runs() {
+    let folder = folder(1_001, "1s", "sent");
+    let part = |place: &str, number: usize| {
+        std::fs::read(folder.path().join(format!("{place}/part-{number:07}.parquet"))).unwrap()
+    };
+    let sweep =
+        |more: &[&str]| in_folder(folder.path(), &[&["sweep", "s.toml"], more].concat()).assert();
+    sweep(&["--dataset", "alone"]).success();
+    let both = ["--store", "s.sqlite", "--dataset", "both", "--csv", "a.csv"];
+    sweep(&both)
+        .success()
+        .stdout(contains("The best of 1001 points"))
+        .stderr(contains("s.toml: 1001 runs in 2 files in both"));
+    assert_eq!(stored(&folder.path().join("s.sqlite")), 1_001);
+    for number in [0, 1] {
+        assert!(part("alone", number) == part("both", number));
+    }
+    // A missing file is written from the store; what the store lacks is run, also if the file is
+    // there.
+    std::fs::remove_file(folder.path().join("both/part-0000000.parquet")).unwrap();
+    let store = Connection::open(folder.path().join("s.sqlite")).unwrap();
+    store.execute("DELETE FROM sweep_run WHERE number = 1000", []).unwrap();
+    drop(store);
+    sweep(&both).success().stderr(contains("1000 runs were already in the store"));
+    assert!(part("alone", 0) == part("both", 0));
+    assert_eq!(stored(&folder.path().join("s.sqlite")), 1_001);
+    for (name, value) in [("--csv", "b.csv"), ("--output", "b.html"), ("--parquet", "b.parquet")] {
+        sweep(&["--dataset", "alone", name, value])
+            .code(2)
+            .stderr(contains(format!("{name} needs the metrics of all runs in memory")))
+            .stderr(contains("add --store FILE"));
+    }
+}
+
+#[test]
+fn an_address_of_object_storage_is_checked_before_any_run() {
+    let folder = folder(3, "1s", "sent");
+    for (address, message) in [
+        ("s3://bucket", "--dataset s3://bucket: it needs a bucket and a path"),
+        ("gs://bucket/runs", "it is neither a folder nor s3://BUCKET/PATH"),
+        (
+            "s3://bucket/runs",
+            "s3://bucket/runs: AWS_ACCESS_KEY_ID is not set; set AWS_ACCESS_KEY_ID",
+        ),
+    ] {
+        in_folder(folder.path(), &["sweep", "s.toml", "--dataset", address])
+            .env_remove("AWS_ACCESS_KEY_ID")
+            .env_remove("AWS_SKIP_SIGNATURE")
+            .assert()
+            .code(2)
+            .stderr(contains(message));
+    }
+}
+
+#[test]
+fn a_page_has_the_figures_of_the_file() {
+    let folder = folder(3, "1s", "sent");
+    let path = folder.path().join("s.toml");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let figure = |keys: &str| {
+        std::fs::write(&path, format!("{text}[[figure]]\n{keys}\n")).unwrap();
+        in_folder(folder.path(), &["sweep", "s.toml", "--report", "page.html"]).assert()
+    };
+    figure(
+        "kind = \"axis-line\"\ntitle = \"Sent over the rate\"\nx = \"rate\"\nvalue = \"one.sent\"",
+    )
+    .success();
+    let page = std::fs::read_to_string(folder.path().join("page.html")).unwrap();
+    assert!(page.contains("Sent over the rate") && page.contains("one: sent (kbit/s)"), "{page}");
+    assert!(!page.contains("Objective along"), "the usual figures are replaced");
+    figure("kind = \"contour\"\ntitle = \"t\"\nx = \"rate\"\ny = \"dalay\"")
+        .code(2)
+        .stderr(contains("s.toml:17: figure.y: there is no parameter 'dalay'"));
+    std::fs::write(&path, &text).unwrap();
+    in_folder(folder.path(), &["report", "s.toml", "-o", "page.html"])
+        .assert()
+        .code(2)
+        .stderr(contains("s.toml is a sweep; 'weir sweep s.toml --report page.html' draws"));
 }
 
 /// Python's module `ray`, reduced to what the driver calls, without a cluster.

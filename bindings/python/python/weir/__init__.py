@@ -5,8 +5,12 @@ environments of Gymnasium (`weir.gym`). Times are in seconds, rates in bit/s, si
 """
 
 from weir._weir import (
+    Allocation,
+    ArrivedPacket,
+    CustomFeedback,
     Decision,
     Experiment,
+    MediaFrame,
     PacketFeedback,
     PacketResult,
     ProbeCluster,
@@ -21,21 +25,27 @@ from weir._weir import (
 )
 from weir.advice import Advice, advise
 from weir.claims import Verdict, verify
-from weir.controller import Controller, Feedback
+from weir.controller import Controller, Ecn, Feedback, Receiver
 from weir.errors import Error, ExperimentError, RunError
 
 __all__ = [
     "Advice",
+    "Allocation",
+    "ArrivedPacket",
     "Controller",
+    "CustomFeedback",
     "Decision",
+    "Ecn",
     "Error",
     "Experiment",
     "ExperimentError",
     "Feedback",
+    "MediaFrame",
     "PacketFeedback",
     "PacketResult",
     "ProbeCluster",
     "Rates",
+    "Receiver",
     "ReceiverReport",
     "Remb",
     "Results",

@@ -132,8 +132,59 @@ class ReceiverReport:
 class Remb:
     """The maximum rate that the receiver allows (draft-alvestrand-rmcat-remb-03)."""
 
+    def __new__(cls, rate: float) -> Remb: ...
     @property
     def rate(self) -> float: ...
+
+@final
+class CustomFeedback:
+    """A message that the halves of one controller define for themselves (APP, RFC 3550 § 6.7).
+
+    `name` has four ASCII characters, `data` a multiple of 4 bytes and at most 32.
+    """
+
+    def __new__(cls, name: str, data: bytes) -> CustomFeedback: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def data(self) -> bytes: ...
+
+@final
+class ArrivedPacket:
+    """A packet as it arrived at the receiver."""
+
+    @property
+    def sequence(self) -> int: ...
+    @property
+    def sent(self) -> float: ...
+    @property
+    def arrival(self) -> float: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def rtp_timestamp(self) -> int: ...
+    @property
+    def probe(self) -> int | None: ...
+    @property
+    def ce(self) -> bool: ...
+
+@final
+class MediaFrame:
+    """A frame that the encoder added to the pacer's queue: its RTP payload, and all that waits."""
+
+    @property
+    def size(self) -> int: ...
+    @property
+    def queued(self) -> int: ...
+
+@final
+class Allocation:
+    """The rates that the streams of a sender can use in sum; 0 if they are not known."""
+
+    @property
+    def min_rate(self) -> float: ...
+    @property
+    def max_rate(self) -> float: ...
 
 @final
 class ProbeCluster:
@@ -186,6 +237,7 @@ def verify(
     set: list[tuple[str, str]],
     runs: int | None,
     quick: bool,
+    points: int | None,
     jobs: int | None,
     store: str | None,
 ) -> list[str]: ...

@@ -27,6 +27,7 @@ pub use catalogue::{Catalogue, UnknownClaim};
 pub use evaluate::{Beside, Measured, Printed, Status, Verdict, schedule};
 pub use factor::Factor;
 pub(crate) use runs::Computed;
+pub use sweep::Swept;
 pub use table::markdown;
 pub use verify::Plan;
 

@@ -4,8 +4,21 @@
 use super::untested::Untested;
 use super::{Claim, Verdict};
 use crate::expression::Datum;
-use crate::sweep::{PointResult, Sweep, Table};
+use crate::runner::{Runner, Summary};
+use crate::sweep::{Keeping, PointResult, Sweep, SweepError, Table};
 use document::FileError;
+use store::Store;
+
+/// What became of a claim about a sweep.
+#[derive(Clone, Debug)]
+pub struct Swept {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The results by point; `None` if the sweep was stopped.
+    pub table: Option<Table>,
+    /// The number of runs.
+    pub summary: Summary,
+}
 
 impl Claim {
     /// Why the claim is not run with the others, and how to run it.
@@ -15,10 +28,27 @@ impl Claim {
         FileError::file("", reason, suggestion)
     }
 
-    /// The verdict if the sweep was stopped after `done` of `total` runs.
-    #[must_use]
-    pub fn stopped(&self, done: usize, total: usize) -> Verdict {
-        self.not_run(None, &Untested::Stopped { done, total })
+    /// Runs the sweep of the claim, and judges the claim on its points. Runs that `store` has are
+    /// not repeated.
+    ///
+    /// # Errors
+    /// As [`Sweep::run`].
+    pub fn run_sweep(
+        &self,
+        sweep: &Sweep,
+        runner: Runner<'_>,
+        store: Option<&mut Store>,
+    ) -> Result<Swept, SweepError> {
+        let results = sweep.run(runner, Keeping { store, dataset: None }, None)?;
+        let (total, failed) = (sweep.total_runs(), results.errors().len());
+        let (cancelled, done) = (results.cancelled, results.done());
+        let summary = Summary { total, done: done - failed, failed, cancelled };
+        if cancelled {
+            let verdict = self.not_run(None, &Untested::Stopped { done, total });
+            return Ok(Swept { verdict, table: None, summary });
+        }
+        let table = sweep.table(&results);
+        Ok(Swept { verdict: self.judge_sweep(sweep, &table), table: Some(table), summary })
     }
 
     /// The verdict on the results of the sweep. Points without an objective are not seen.

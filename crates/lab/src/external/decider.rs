@@ -99,7 +99,7 @@ impl Decider {
         }
         self.signals.clear();
         for (name, value) in &answer.signals {
-            self.signals.push((interned(name)?, value.unwrap_or(f64::NAN)));
+            self.signals.push((signal_name(name)?, value.unwrap_or(f64::NAN)));
         }
         if let Some(form) = answer.form {
             self.form = form;
@@ -139,7 +139,10 @@ fn shown(form: Form, answer: &[u8]) -> String {
 }
 
 /// A name of a signal that lives as long as the process, as the names of recorded columns do.
-fn interned(name: &str) -> Result<&'static str, String> {
+///
+/// # Errors
+/// If the name is empty or longer than 64 bytes, or the process has 500 other names already.
+pub fn signal_name(name: &str) -> Result<&'static str, String> {
     static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = names.get(name) {

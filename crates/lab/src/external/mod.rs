@@ -10,7 +10,7 @@ mod program;
 #[cfg(test)]
 mod tests;
 
-pub use decider::Decider;
+pub use decider::{Decider, signal_name};
 pub use library::{host, run_libraries_here};
 pub use messages::{Answer, Form, Message};
 

@@ -8,10 +8,11 @@
 //! format.
 //!
 //! A new kind of figure is one file that implements `FigureKind` (`kind.rs`), and one line
-//! in `KINDS`. How the figures of several sources are merged is in its
+//! in `KINDS`; of sweeps, `SweepKind` (`sweep_kind.rs`) and `SWEEP_KINDS`. How the figures of several sources are merged is in its
 //! [`report::Drawable`].
 
 mod axis_label;
+mod axis_line;
 mod bars;
 mod boxes;
 mod cdf;
@@ -20,12 +21,15 @@ mod extracts;
 mod grouped;
 mod kind;
 mod marks;
+mod plane;
 mod rows;
 mod scatter;
 mod section;
 mod shown_metric;
 mod spec;
 mod spread;
+mod sweep_figures;
+mod sweep_kind;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -36,8 +40,10 @@ mod usual;
 pub use extracts::RunExtracts;
 pub use section::{SectionBuilder, section_builders};
 pub use spec::{Figure, Figures};
+pub use sweep_figures::SweepFigures;
 
 use kind::{ReadKind, read};
+use sweep_kind::{ReadSweepKind, read_sweep};
 
 /// The kinds of figures by the name that `kind` has in a file.
 const KINDS: &[(&str, ReadKind)] = &[
@@ -48,4 +54,11 @@ const KINDS: &[(&str, ReadKind)] = &[
     ("cdf", read::<cdf::Cdf>),
     ("table", read::<table::Table>),
     ("scatter", read::<scatter::Scatter>),
+];
+
+/// The same for figures of sweeps.
+const SWEEP_KINDS: &[(&str, ReadSweepKind)] = &[
+    ("contour", read_sweep::<plane::Contour>),
+    ("heatmap", read_sweep::<plane::Heatmap>),
+    ("axis-line", read_sweep::<axis_line::AxisLine>),
 ];

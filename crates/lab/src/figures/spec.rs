@@ -1,8 +1,8 @@
 //! The `[[figure]]` tables of an experiment file.
 
-use super::KINDS;
 use super::kind::{AnyKind, NamedAxis, Reference};
 use super::usual::UsualPlots;
+use super::{KINDS, SWEEP_KINDS};
 use document::{Fault, Location, Node, Reader, Value, did_you_mean, read as read_value};
 use experiment::{Axis, Cell, Experiment, ExperimentError};
 use std::sync::Arc;
@@ -141,11 +141,13 @@ fn figure(node: &Node) -> Result<Figure, Fault> {
     let caption = table.or("caption", String::new())?;
     let cells = cell_filter(&mut table)?;
     let Some((_, read)) = KINDS.iter().find(|(name, _)| *name == kind) else {
-        return Err(table.fault(
-            "kind",
-            format!("'{kind}' is not a kind of figure"),
-            known_kinds(),
-        ));
+        let of_sweeps = SWEEP_KINDS.iter().any(|(name, _)| *name == kind);
+        let reason = if of_sweeps {
+            format!("'{kind}' is a kind of figure of sweeps, not of experiments")
+        } else {
+            format!("'{kind}' is not a kind of figure")
+        };
+        return Err(table.fault("kind", reason, known_kinds()));
     };
     let kind = read(&mut table)?;
     table.finish()?;

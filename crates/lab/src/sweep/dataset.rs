@@ -1,16 +1,17 @@
-//! A sweep as a folder of Parquet files, for sweeps whose results do not fit into memory. Each file
-//! has a fixed range of runs and is written at once, so that a sweep continues with the files that
-//! are missing.
+//! A sweep as Parquet files in a folder or in object storage, for sweeps whose results do not fit
+//! into memory. Each file has a fixed range of runs and is written at once, so that a sweep
+//! continues with the files that are missing.
 
 use super::execute::{Remote, Sink};
 use super::run::{Outcome, SweepError};
+use super::storage::Storage;
 use super::{Sweep, Table};
 use crate::runner::Runner;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use store::export::{ExportError, Frame, FrameColumn, to_file};
+use store::export::{ExportError, Frame, FrameColumn};
 
 /// The runs in one file, about 100 kB. Our choice: that of a task on a cluster, whose runs then are
 /// lost together at the most.
@@ -32,6 +33,31 @@ pub enum DatasetError {
     /// The folder has files and no description of a sweep.
     #[error("{0}: the folder is not empty and not a dataset of a sweep; name another folder")]
     NotEmpty(PathBuf),
+    /// The address of object storage, or the environment, is wrong, with the reason.
+    #[error("--dataset {0}: {1}; write s3://BUCKET/PATH")]
+    Address(String, String),
+    /// The address is of another service.
+    #[error("--dataset {0}: it is neither a folder nor s3://BUCKET/PATH; write one of them")]
+    OtherScheme(String),
+    /// This build has no client of object storage.
+    #[error("{0}: this build cannot write to object storage; name a folder, or use 'make build'")]
+    NoObjectStorage(String),
+    /// The environment has no credentials: the address, and the variable that is missing.
+    #[error(
+        "{0}: {1} is not set; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or \
+         AWS_SKIP_SIGNATURE=true for a bucket that needs none"
+    )]
+    NoCredentials(String, &'static str),
+    /// A request to the bucket failed, with the reason and what to do.
+    #[error("{address}: {hint} ({reason}); the same command continues with what is written")]
+    Bucket {
+        /// The address.
+        address: String,
+        /// The reason.
+        reason: String,
+        /// What to do.
+        hint: &'static str,
+    },
     /// The description cannot be read.
     #[error("{0}: it is damaged ({1}); name a new folder with --dataset")]
     Damaged(PathBuf, serde_json::Error),
@@ -65,7 +91,7 @@ struct About {
 }
 
 /// What became of a sweep that was written as a dataset.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Written {
     /// The number of files of the whole dataset.
     pub parts: usize,
@@ -81,33 +107,22 @@ pub struct Written {
 
 impl Sweep {
     /// Runs the sweep as [`run`](Self::run), and writes one row per run into the files
-    /// `part-0000000.parquet` and so on of `folder`. Files that are there are not written again.
-    /// The memory does not depend on the number of runs.
+    /// `part-0000000.parquet` and so on of `place`: a folder, or `s3://BUCKET/PATH`. Files that are
+    /// there are not written again. The memory does not depend on the number of runs.
     ///
     /// # Errors
-    /// If the folder has other data or cannot be written; the errors of `remote`.
+    /// If the place has other data or cannot be written; the errors of `remote`.
     pub fn write_dataset(
         &self,
         runner: Runner<'_>,
-        folder: &Path,
+        place: &Path,
         remote: Option<&mut dyn Remote>,
     ) -> Result<Written, SweepError> {
-        self.check_columns()?;
-        self.claim(folder)?;
-        let (total, parts) = (self.total_runs(), self.total_runs().div_ceil(RUNS_PER_PART));
-        let mut missing: Vec<Range<usize>> = Vec::new();
-        for part in (0..parts).filter(|part| !path(folder, *part).is_file()) {
-            let runs = runs_of(part, total);
-            match missing.last_mut() {
-                Some(last) if last.end == runs.start => last.end = runs.end,
-                _ => missing.push(runs),
-            }
-        }
-        let reused = total - missing.iter().map(Range::len).sum::<usize>();
-        let written = Written { parts, reused, done: reused, ..Written::default() };
-        let mut sink = Parts { sweep: self, folder, open: BTreeMap::new(), written };
+        let parts = Parts::open(self, place)?;
+        let missing = parts.missing();
+        let mut sink = Collecting { parts, open: BTreeMap::new() };
         self.execute(runner, remote, &missing, &mut sink)?;
-        Ok(Written { cancelled: sink.written.done < total, ..sink.written })
+        Ok(sink.parts.finish())
     }
 
     /// Refuses values with the name of a column that is there already.
@@ -119,8 +134,8 @@ impl Sweep {
         }
     }
 
-    /// Creates the folder with its description, or checks that it has this sweep.
-    fn claim(&self, folder: &Path) -> Result<(), DatasetError> {
+    /// Writes the description of the dataset, or checks that there is this sweep's.
+    fn claim(&self, place: &Path, storage: &Storage) -> Result<(), DatasetError> {
         let about = About {
             sweep: self.name.clone(),
             file: self.text.clone(),
@@ -130,33 +145,22 @@ impl Sweep {
             runs: self.total_runs(),
             runs_per_part: RUNS_PER_PART,
         };
-        let at = |error| DatasetError::Folder(folder.to_owned(), error);
-        std::fs::create_dir_all(folder).map_err(at)?;
-        let path = folder.join(ABOUT);
-        match std::fs::read(&path) {
-            Ok(text) => {
-                let damaged = |error| DatasetError::Damaged(path.clone(), error);
-                let found: About = serde_json::from_slice(&text).map_err(damaged)?;
-                if found.model != about.model {
-                    return Err(DatasetError::OtherModel(folder.to_owned()));
-                }
-                let same = |one: &About| (one.sweep.clone(), one.plan.clone(), one.runs_per_part);
-                if same(&found) == same(&about) {
-                    return Ok(());
-                }
-                Err(DatasetError::OtherSweep(folder.to_owned()))
+        let place = || place.to_owned();
+        let damaged = |error| DatasetError::Damaged(place().join(ABOUT), error);
+        let Some(text) = storage.read(ABOUT)? else {
+            let mut is_empty = true;
+            storage.names(&mut |_| is_empty = false)?;
+            if !is_empty {
+                return Err(DatasetError::NotEmpty(place()));
             }
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                if std::fs::read_dir(folder).map_err(at)?.next().is_some() {
-                    return Err(DatasetError::NotEmpty(folder.to_owned()));
-                }
-                let write = |file: &mut std::io::BufWriter<&std::fs::File>| {
-                    serde_json::to_writer_pretty(file, &about).map_err(std::io::Error::from)
-                };
-                Ok(to_file(&path, write)?)
-            }
-            Err(error) => Err(at(error)),
+            return storage.write(ABOUT, serde_json::to_vec_pretty(&about).map_err(damaged)?);
+        };
+        let found: About = serde_json::from_slice(&text).map_err(damaged)?;
+        if found.model != about.model {
+            return Err(DatasetError::OtherModel(place()));
         }
+        let same = |one: &About| (one.sweep.clone(), one.plan.clone(), one.runs_per_part);
+        if same(&found) == same(&about) { Ok(()) } else { Err(DatasetError::OtherSweep(place())) }
     }
 
     /// The rows of a part.
@@ -229,9 +233,9 @@ impl Sweep {
     }
 }
 
-/// The path of a part.
-fn path(folder: &Path, part: usize) -> PathBuf {
-    folder.join(format!("part-{part:07}.parquet"))
+/// The name of the file of a part.
+fn name(part: usize) -> String {
+    format!("part-{part:07}.parquet")
 }
 
 /// The runs of a part.
@@ -239,19 +243,87 @@ fn runs_of(part: usize, total: usize) -> Range<usize> {
     part * RUNS_PER_PART..total.min((part + 1) * RUNS_PER_PART)
 }
 
-/// Collects the outcomes of each part, and writes the parts that are complete.
-struct Parts<'a> {
+/// The files of a dataset.
+pub(super) struct Parts<'a> {
     sweep: &'a Sweep,
-    folder: &'a Path,
-    /// The outcomes of the parts that are not complete, and the number of those that have come.
-    open: BTreeMap<usize, (Vec<Option<Outcome>>, usize)>,
+    storage: Storage,
+    /// Whether the file of each part is there.
+    there: Vec<bool>,
     written: Written,
 }
 
-impl Sink for Parts<'_> {
+impl<'a> Parts<'a> {
+    /// The files that `place` has of this sweep.
+    pub(super) fn open(sweep: &'a Sweep, place: &Path) -> Result<Self, DatasetError> {
+        sweep.check_columns()?;
+        let storage = Storage::open(place)?;
+        sweep.claim(place, &storage)?;
+        let total = sweep.total_runs();
+        let mut there = vec![false; total.div_ceil(RUNS_PER_PART)];
+        storage.names(&mut |found| {
+            let number = found.strip_prefix("part-").and_then(|rest| rest.strip_suffix(".parquet"));
+            let part = number.and_then(|number| number.parse().ok());
+            if let Some(part) = part.filter(|part| name(*part) == found) {
+                there.get_mut(part).into_iter().for_each(|one: &mut bool| *one = true);
+            }
+        })?;
+        let present = (0..there.len()).filter(|part| there[*part]);
+        let reused = present.map(|part| runs_of(part, total).len()).sum();
+        let written = Written { parts: there.len(), reused, done: reused, ..Written::default() };
+        Ok(Self { sweep, storage, there, written })
+    }
+
+    /// The runs whose files are missing, as ascending ranges.
+    fn missing(&self) -> Vec<Range<usize>> {
+        let mut missing: Vec<Range<usize>> = Vec::new();
+        for runs in self.missing_parts().map(|part| self.runs_of(part)) {
+            match missing.last_mut() {
+                Some(last) if last.end == runs.start => last.end = runs.end,
+                _ => missing.push(runs),
+            }
+        }
+        missing
+    }
+
+    /// The parts whose files are missing.
+    pub(super) fn missing_parts(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.there.len()).filter(|part| !self.there[*part])
+    }
+
+    /// The runs of a part.
+    pub(super) fn runs_of(&self, part: usize) -> Range<usize> {
+        runs_of(part, self.sweep.total_runs())
+    }
+
+    /// Writes the file of a part.
+    pub(super) fn write(&mut self, part: usize, outcomes: &[Outcome]) -> Result<(), DatasetError> {
+        let first = self.runs_of(part).start;
+        let frame = self.sweep.frame(first, outcomes, &mut self.written.table);
+        let mut content = Vec::new();
+        frame.write_parquet(&mut content)?;
+        self.storage.write(&name(part), content)?;
+        self.there[part] = true;
+        self.written.done += outcomes.len();
+        Ok(())
+    }
+
+    /// What became of the dataset.
+    pub(super) fn finish(self) -> Written {
+        Written { cancelled: self.written.done < self.sweep.total_runs(), ..self.written }
+    }
+}
+
+/// Collects the outcomes of each part, and writes the parts that are complete.
+struct Collecting<'a> {
+    parts: Parts<'a>,
+    /// The outcomes of the parts that are not complete, and the number of those that have come.
+    open: BTreeMap<usize, (Vec<Option<Outcome>>, usize)>,
+}
+
+impl Sink for Collecting<'_> {
     fn add(&mut self, number: usize, outcome: Outcome) -> Result<(), SweepError> {
         let part = number / RUNS_PER_PART;
-        let runs = runs_of(part, self.sweep.total_runs());
+        let runs = self.parts.runs_of(part);
         let (outcomes, came) = self.open.entry(part).or_insert_with(|| (vec![None; runs.len()], 0));
         *came += usize::from(outcomes[number - runs.start].replace(outcome).is_none());
         if *came < runs.len() {
@@ -259,11 +331,7 @@ impl Sink for Parts<'_> {
         }
         let Some((outcomes, _)) = self.open.remove(&part) else { return Ok(()) };
         let outcomes: Vec<Outcome> = outcomes.into_iter().flatten().collect();
-        let frame = self.sweep.frame(runs.start, &outcomes, &mut self.written.table);
-        to_file(&path(self.folder, part), |file| frame.write_parquet(file))
-            .map_err(DatasetError::from)?;
-        self.written.done += outcomes.len();
-        Ok(())
+        Ok(self.parts.write(part, &outcomes)?)
     }
 
     /// Parts that are not complete are not written.

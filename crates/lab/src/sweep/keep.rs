@@ -1,5 +1,6 @@
 //! The store of a sweep's runs: of each run the parameters and the metrics.
 
+use super::dataset::{Parts, RUNS_PER_PART};
 use super::execute::Sink;
 use super::run::{Outcome, Results, SweepError};
 use super::{Setting, Sweep};
@@ -114,11 +115,49 @@ fn outcome(sweep: &Sweep, scenario: usize, run: SweepRun) -> Option<Outcome> {
     names.iter().map(value).collect::<Option<_>>().map(Ok)
 }
 
-/// Collects the outcomes in memory, and in a store if there is one.
+/// Collects the outcomes in memory, and in a store and a dataset if there are any.
 pub(super) struct Collected<'s, 'k> {
     pub(super) sweep: &'s Sweep,
     pub(super) results: Results,
     pub(super) keep: Option<Keep<'k>>,
+    pub(super) dataset: Option<Dataset<'s>>,
+}
+
+/// The files of a dataset that are written from the results in memory.
+pub(super) struct Dataset<'s> {
+    pub(super) parts: Parts<'s>,
+    /// The number of runs that each file waits for; 0 for those that are there.
+    waits_for: Vec<usize>,
+}
+
+impl<'s> Dataset<'s> {
+    /// Writes the missing files whose runs all have results; the others wait for their runs.
+    pub(super) fn open(mut parts: Parts<'s>, results: &Results) -> Result<Self, SweepError> {
+        let missing: Vec<usize> = parts.missing_parts().collect();
+        let mut waits_for = vec![0; missing.last().map_or(0, |last| last + 1)];
+        for part in missing {
+            let runs = parts.runs_of(part);
+            waits_for[part] = runs.clone().filter(|number| !results.has(*number)).count();
+            if waits_for[part] == 0 {
+                parts.write(part, &results.outcomes(runs))?;
+            }
+        }
+        Ok(Self { parts, waits_for })
+    }
+
+    /// Takes note of a run whose result is new in `results`.
+    fn add(&mut self, number: usize, results: &Results) -> Result<(), SweepError> {
+        let part = number / RUNS_PER_PART;
+        let Some(waits_for) = self.waits_for.get_mut(part).filter(|count| **count > 0) else {
+            return Ok(());
+        };
+        *waits_for -= 1;
+        if *waits_for == 0 {
+            let outcomes = results.outcomes(self.parts.runs_of(part));
+            self.parts.write(part, &outcomes)?;
+        }
+        Ok(())
+    }
 }
 
 impl Sink for Collected<'_, '_> {
@@ -128,8 +167,12 @@ impl Sink for Collected<'_, '_> {
             let settings = self.sweep.settings(place.point);
             keep.push(self.sweep, number, (place.scenario, place.run), settings, &outcome);
         }
+        let is_new = !self.results.has(number);
         self.results.add(number, outcome);
-        Ok(())
+        match &mut self.dataset {
+            Some(dataset) if is_new => dataset.add(number, &self.results),
+            _ => Ok(()),
+        }
     }
 
     fn patience(&self) -> Option<Duration> {

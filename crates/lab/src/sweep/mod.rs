@@ -5,18 +5,21 @@
 //!
 //! The format is described in `docs/guides/sweep.md`.
 
+mod best;
+#[cfg(feature = "s3")]
+mod bucket;
 mod catalogue;
 mod dataset;
 mod execute;
 mod export;
 mod keep;
 mod optimise;
-mod page;
 mod ray;
 mod read;
 mod run;
 mod schema;
 mod space;
+mod storage;
 mod table;
 mod task;
 #[cfg(test)]
@@ -27,16 +30,15 @@ pub use dataset::{DatasetError, RUNS_PER_PART, Written};
 pub use execute::Remote;
 pub use export::Line;
 pub use optimise::Optimised;
-pub use page::section;
 pub use ray::{Ray, RayError};
-pub use run::{Outcome, Results, SweepError};
+pub use run::{Keeping, Outcome, Results, SweepError};
 pub use schema::schema;
 pub use space::{Parameter, Setting};
 pub use table::{InScenario, PointResult, Table};
 pub use task::{Elsewhere, Identity, TaskLine};
 
 use crate::expression::Expression;
-use document::{FileError, Location};
+use document::{FileError, Location, Node};
 use experiment::Experiment;
 use metrics::Request;
 use space::Method;
@@ -67,6 +69,8 @@ pub struct Sweep {
     pub scenarios: Vec<Scenario>,
     method: Method,
     objective: Objective,
+    /// The `[[figure]]` tables.
+    figures: Vec<Node>,
 }
 
 /// An experiment that is run at every point.
@@ -114,6 +118,18 @@ impl Sweep {
     #[must_use]
     pub fn points(&self) -> usize {
         self.method.points(&self.parameters)
+    }
+
+    /// Whether the points are every combination of the parameters' values.
+    #[must_use]
+    pub fn is_grid(&self) -> bool {
+        self.method == Method::Grid
+    }
+
+    /// The `[[figure]]` tables, which [`SweepFigures`](crate::figures::SweepFigures) reads.
+    #[must_use]
+    pub fn figures(&self) -> &[Node] {
+        &self.figures
     }
 
     /// The number of runs.

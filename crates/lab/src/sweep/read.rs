@@ -130,6 +130,7 @@ fn file(node: &Node, text: &str, name: &str, path: &str) -> Result<Sweep, Wrong>
         return Err(top.missing("scenario", "{ one = { experiment = \"…\", … } }").into());
     }
     let objective = total(&mut top, &scenarios, &numbers)?;
+    let figures = top.items("figure")?.unwrap_or_default().to_vec();
     let sweep = Sweep {
         name: name.to_owned(),
         path: path.to_owned(),
@@ -143,6 +144,7 @@ fn file(node: &Node, text: &str, name: &str, path: &str) -> Result<Sweep, Wrong>
         scenarios,
         method,
         objective,
+        figures,
     };
     let total = sweep.runs_per_point().checked_mul(sweep.points());
     if total.is_none_or(|total| total > MAX_RUNS) {
@@ -328,8 +330,8 @@ fn open(name: &str, path: &str) -> Result<Experiment, FileError> {
     match beside
         .filter(|file| !experiment::names().iter().any(|known| known == name) && file.is_file())
     {
-        Some(file) => crate::open(&file.display().to_string()),
-        None => crate::open(name),
+        Some(file) => Experiment::open(&file.display().to_string()),
+        None => Experiment::open(name),
     }
 }
 

@@ -1,13 +1,15 @@
-use super::dataset::DatasetError;
+use super::dataset::{DatasetError, Parts, Written};
 use super::execute::{Remote, missing};
-use super::keep::{Collected, Keep};
+use super::keep::{Collected, Dataset, Keep};
 use super::ray::RayError;
 use super::{Parameter, Place, Scenario, Setting, Sweep};
 use crate::runner::{Runner, encode, panic_message};
 use blake3::Hasher;
 use document::FileError;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::sync::atomic::Ordering;
 use store::{Store, StoreError};
 
@@ -54,6 +56,17 @@ pub struct Results {
     pub reused: usize,
     /// Whether the sweep was cancelled before all runs were done.
     pub cancelled: bool,
+    /// What became of the dataset, if one was written too.
+    pub written: Option<Written>,
+}
+
+/// Where the metrics of the runs of a sweep are kept beside the memory.
+#[derive(Debug, Default)]
+pub struct Keeping<'a> {
+    /// Keeps each run, and gives back those that it has.
+    pub store: Option<&'a mut Store>,
+    /// Gets one row per run as [`Sweep::write_dataset`] writes it.
+    pub dataset: Option<&'a Path>,
 }
 
 impl Results {
@@ -77,6 +90,15 @@ impl Results {
         self.values[number].is_some() || self.errors.contains_key(&number)
     }
 
+    /// The outcomes of these runs, which are done.
+    pub(super) fn outcomes(&self, numbers: Range<usize>) -> Vec<Outcome> {
+        let of = |number: usize| match self.errors.get(&number) {
+            Some(error) => Err(error.clone()),
+            None => Ok(self.values[number].clone().unwrap_or_default()),
+        };
+        numbers.map(of).collect()
+    }
+
     pub(super) fn add(&mut self, number: usize, outcome: Outcome) {
         match outcome {
             Ok(values) => self.values[number] = Some(values),
@@ -92,16 +114,16 @@ pub type Outcome = Result<Box<[f64]>, String>;
 
 impl Sweep {
     /// Runs every point in every scenario with every seed, in the threads of `runner` or with
-    /// `remote`. Runs that `store` has are not repeated, and the others are stored as they finish,
-    /// at the latest after 50 ms.
+    /// `remote`. Runs that the store of `keeping` has are not repeated, and the others are stored
+    /// as they finish, at the latest after 50 ms. A file of the dataset is written once all its
+    /// runs have results, be they new or from the store.
     ///
     /// # Errors
-    /// If the store holds other runs under the sweep's name, or cannot be written; the errors of
-    /// `remote`.
+    /// If the store or the dataset has other runs, or cannot be written; the errors of `remote`.
     pub fn run(
         &self,
         runner: Runner<'_>,
-        store: Option<&mut Store>,
+        keeping: Keeping<'_>,
         remote: Option<&mut dyn Remote>,
     ) -> Result<Results, SweepError> {
         let total = self.total_runs();
@@ -110,16 +132,19 @@ impl Sweep {
         }
         let mut results = Results::of(total);
         let plan = || (self.name.clone(), self.plan());
-        let keep = store.map(|store| Keep::open(self, store, plan())).transpose()?;
+        let parts = keeping.dataset.map(|place| Parts::open(self, place)).transpose()?;
+        let keep = keeping.store.map(|store| Keep::open(self, store, plan())).transpose()?;
         if let Some(keep) = &keep {
             keep.load(self, &mut results)?;
         }
         results.reused = results.done();
         let missing = missing(total, |number| results.has(number));
-        let mut sink = Collected { sweep: self, results, keep };
+        let dataset = parts.map(|parts| Dataset::open(parts, &results)).transpose()?;
+        let mut sink = Collected { sweep: self, results, keep, dataset };
         self.execute(runner, remote, &missing, &mut sink)?;
         let mut results = sink.results;
         results.cancelled = results.done() < total;
+        results.written = sink.dataset.map(|dataset| dataset.parts.finish());
         Ok(results)
     }
 

@@ -40,6 +40,23 @@ pub fn schema() -> Value {
             "objective": text("an expression (CEL) over the values and the parameters"),
         },
     });
+    let figure = json!({
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["kind", "title", "x"],
+        "properties": {
+            "kind": { "enum": ["contour", "heatmap", "axis-line"] },
+            "title": text("one line"),
+            "caption": text("what to look at"),
+            "x": text("the parameter of the horizontal axis"),
+            "y": text("the parameter of the vertical axis of contour and heatmap"),
+            "value": text(
+                "the quantity: objective (default), SCENARIO.objective, SCENARIO.normalised or \
+                 SCENARIO.VALUE"
+            ),
+            "label": text("the name of the quantity; default: that of value"),
+        },
+    });
     let named = |item: &Value| json!({ "type": "object", "additionalProperties": item });
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -62,6 +79,12 @@ pub fn schema() -> Value {
                 "an expression (CEL) over the scenarios and parameters; default: the sum of the \
                  normalised objectives"
             ),
+            "figure": {
+                "type": "array",
+                "items": figure,
+                "description": "the figures of the page; default: the objective over each pair \
+                                of parameters and along each one",
+            },
             "parameter": named(&parameter),
             "scenario": named(&scenario),
         },

@@ -72,6 +72,21 @@ impl Parameter {
         }
     }
 
+    /// The label of its axis, with the unit if its numbers have one.
+    #[must_use]
+    pub fn axis_label(&self) -> String {
+        match &self.values {
+            Values::Range { unit, .. } if !unit.is_empty() => format!("{} ({unit})", self.label),
+            _ => self.label.clone(),
+        }
+    }
+
+    /// The number with this index in a grid; `None` if the value is no number.
+    #[must_use]
+    pub fn number(&self, index: usize) -> Option<f64> {
+        self.at_index(index).number
+    }
+
     /// Whether its axis is logarithmic.
     #[must_use]
     pub fn is_log(&self) -> bool {

@@ -10,6 +10,7 @@ Examples:
   weir sweep carlucci-2017/fig5 --points 40 --store fig5.sqlite -o fig5.html
   weir sweep my-sweep.toml --store runs.sqlite --parquet points.parquet
   weir sweep my-sweep.toml --dataset runs/ --on ray
+  weir sweep my-sweep.toml --dataset s3://bucket/runs
 
 Exit code: 0; 1 if a run failed or a point has no objective; 2 for bad input; 130 after Ctrl-C.
 With --store or --dataset, the same command continues where it was stopped or killed.")]
@@ -29,11 +30,11 @@ pub(crate) struct Sweep {
     #[arg(long, value_name = "FILE")]
     pub(crate) parquet: Option<PathBuf>,
     /// Write figures and the best points as one HTML file
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE", visible_alias = "report")]
     pub(crate) output: Option<PathBuf>,
-    /// Write one row per run into Parquet files in this folder, in memory that does not depend on
-    /// the number of runs; no table is computed
-    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["store", "csv", "parquet", "output", "json"])]
+    /// Write one row per run into Parquet files in this folder, or below s3://BUCKET/PATH. Without
+    /// --store no table is computed, and the memory does not depend on the number of runs
+    #[arg(long, value_name = "FOLDER|ADDRESS")]
     pub(crate) dataset: Option<PathBuf>,
     /// Where to run: 'local', or 'ray' for the Ray cluster of this machine or of RAY_ADDRESS, or
     /// 'ray:ADDRESS' (10.0.0.1:6379, or ray://10.0.0.1:10001 for a Ray client)

@@ -7,6 +7,7 @@ use lab::StoredExperiments;
 use lab::claims::Verdict;
 use lab::figures::{Figures, SectionBuilder, section_builders};
 use lab::runner::{Job, Outcome, RunCache, Runner};
+use lab::sweep::Sweep;
 use report::Section;
 use std::ffi::OsString;
 use std::io::Write;
@@ -26,6 +27,14 @@ pub(crate) fn run(args: &Report) -> Result<ExitCode, Failure> {
         return stored(args, path);
     }
     let open = |name: &String| args.running.chosen.of(lab::open(name)?)?.simulated();
+    let is_sweep = |name: &&String| lab::open(name).is_err() && Sweep::open(name).is_ok();
+    if let Some(name) = args.experiments.iter().find(is_sweep) {
+        let path = args.output.as_deref().unwrap_or(Path::new("sweep.html"));
+        return Err(Failure::new(format!(
+            "{name} is a sweep; 'weir sweep {name} --report {}' draws its figures",
+            path.display()
+        )));
+    }
     let names: Vec<String> = args.experiments.iter().flat_map(|name| named(name)).collect();
     let experiments: Vec<Experiment> = names.iter().map(open).collect::<Result<_, _>>()?;
     let cache = RunCache::open(args.running.store.as_deref())?;

@@ -3,8 +3,9 @@ use crate::cli::{On, Optimise, Sweep as SweepArgs, SweepTask, Sweeping};
 use crate::failure::Failure;
 use crate::output::{Output, Rows};
 use lab::claims::Catalogue;
+use lab::figures::SweepFigures;
 use lab::runner::{NO_CACHE, Runner, all_cores};
-use lab::sweep::{PointResult, Ray, Remote, Results, Sweep, Table, TaskLine};
+use lab::sweep::{Keeping, PointResult, Ray, Remote, Results, Sweep, Table, TaskLine, Written};
 use report::TextTable;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -25,6 +26,20 @@ pub(crate) fn run(args: &SweepArgs) -> Result<ExitCode, Failure> {
     if (args.parquet.is_some() || args.dataset.is_some()) && cfg!(not(feature = "parquet")) {
         return Err(Failure::new("this build cannot write Parquet; use --csv, or 'make build'"));
     }
+    if args.dataset.is_some() && args.store.is_none() {
+        let needs = [
+            ("--csv", args.csv.is_some()),
+            ("--parquet", args.parquet.is_some()),
+            ("--output", args.output.is_some()),
+            ("--json", args.running.json),
+        ];
+        if let Some((name, _)) = needs.into_iter().find(|(_, given)| *given) {
+            return Err(Failure::new(format!(
+                "{name} needs the metrics of all runs in memory, and --dataset alone keeps none; \
+                 add --store FILE, or leave out {name}"
+            )));
+        }
+    }
     let sweep = open(&args.sweep, &args.running)?;
     if args.dry_run {
         return dry_run(&sweep, &args.running);
@@ -37,11 +52,12 @@ pub(crate) fn run(args: &SweepArgs) -> Result<ExitCode, Failure> {
     };
     let mut ray = ray(args, &notice)?;
     let mut remote = ray.as_mut().map(|ray| ray as &mut dyn Remote);
-    if let Some(folder) = &args.dataset {
-        return dataset(&sweep, folder, remote, (jobs, quiet));
+    if let (Some(place), None) = (&args.dataset, &args.store) {
+        return dataset(&sweep, place, remote, (jobs, quiet));
     }
     let mut store = args.store.as_deref().map(Store::create_or_open).transpose()?;
-    let work = |runner: Runner<'_>| sweep.run(runner, store.as_mut(), remote.take());
+    let keeping = Keeping { store: store.as_mut(), dataset: args.dataset.as_deref() };
+    let work = |runner: Runner<'_>| sweep.run(runner, keeping, remote.take());
     let results = with_runner((jobs, quiet), &NO_CACHE, work)??;
     if results.reused > 0 && !quiet {
         eprint(&format!("{} runs were already in the store", results.reused));
@@ -50,6 +66,9 @@ pub(crate) fn run(args: &SweepArgs) -> Result<ExitCode, Failure> {
         let (done, total) = (results.done(), sweep.total_runs());
         eprint(&format!("stopped: {done} of {total} runs are finished; --store keeps them"));
         return Err(Failure::Interrupted);
+    }
+    if let (Some(written), Some(place), false) = (&results.written, &args.dataset, quiet) {
+        eprint(&in_words(&sweep, written, place));
     }
     finish(args, &sweep, &results)
 }
@@ -69,27 +88,32 @@ fn ray<'a>(args: &SweepArgs, notice: &'a dyn Fn(&str)) -> Result<Option<Ray<'a>>
     }))
 }
 
-/// Runs the sweep into a folder of Parquet files.
+/// What a dataset has: `s.toml: 1001 runs in 2 files in runs`.
+fn in_words(sweep: &Sweep, written: &Written, place: &Path) -> String {
+    let (name, done, files) = (&sweep.name, written.done, written.parts);
+    format!("{name}: {done} runs in {files} files in {}", place.display())
+}
+
+/// Runs the sweep into a dataset alone.
 fn dataset(
     sweep: &Sweep,
-    folder: &Path,
+    place: &Path,
     mut remote: Option<&mut dyn Remote>,
     (jobs, quiet): (Option<NonZeroUsize>, bool),
 ) -> Result<ExitCode, Failure> {
-    let work = |runner: Runner<'_>| sweep.write_dataset(runner, folder, remote.take());
+    let work = |runner: Runner<'_>| sweep.write_dataset(runner, place, remote.take());
     let written = with_runner((jobs, quiet), &NO_CACHE, work)??;
     report_faults(&written.table);
     let (done, total) = (written.done, sweep.total_runs());
     if written.reused > 0 && !quiet {
-        eprint(&format!("{} runs were already in the folder", written.reused));
+        eprint(&format!("{} runs were already in the dataset", written.reused));
     }
     if written.cancelled {
         eprint(&format!("stopped: {done} of {total} runs are written; the same command continues"));
         return Err(Failure::Interrupted);
     }
     let mut out = Output::new();
-    let (name, folder) = (&sweep.name, folder.display());
-    out.line(format_args!("{name}: {done} runs in {} files in {folder}", written.parts))?;
+    out.line(in_words(sweep, &written, place))?;
     out.finish()?;
     Ok(if written.table.failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -173,6 +197,7 @@ pub(crate) fn optimise(args: &Optimise) -> Result<ExitCode, Failure> {
 
 fn open(name: &str, running: &Sweeping) -> Result<Sweep, Failure> {
     let sweep = Sweep::open(name)?;
+    SweepFigures::read(&sweep)?;
     Ok(match running.points {
         Some(points) => sweep.coarse(points)?,
         None => sweep,
@@ -265,7 +290,7 @@ fn write_page(path: &Path, sweep: &Sweep, table: &Table, quiet: bool) -> Result<
     let mut facts = super::report::provenance()?;
     facts.push(("runs".to_owned(), sweep.total_runs().to_string()));
     facts.push(("points".to_owned(), sweep.points().to_string()));
-    let sections = vec![lab::sweep::section(sweep, table)];
+    let sections = vec![SweepFigures::read(sweep)?.section(sweep, table)];
     let page = lab::claims_report(&sweep.title, facts, &[], sections);
     super::report::write_report(path, &page, quiet)
 }

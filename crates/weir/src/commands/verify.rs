@@ -5,7 +5,7 @@ use crate::output::{Cell, Output, Rows};
 use comfy_table::Color;
 use document::shown::{escaped_json, escaped_page};
 use lab::claims::{Alternative, Baseline, Catalogue, Claim, Plan, Status, Verdict, markdown};
-use lab::figures::{Figures, SectionBuilder, section_builders};
+use lab::figures::{Figures, SectionBuilder, SweepFigures, section_builders};
 use lab::runner::{Job, RunCache, Runner, Summary};
 use lab::sweep::Sweep;
 use std::path::Path;
@@ -84,20 +84,14 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode, Failure> {
                 break;
             }
             let mut store = args.running.store.as_deref().map(Store::create_or_open).transpose()?;
-            let results = sweep.run(runner, store.as_mut(), None)?;
-            let (total, failed) = (sweep.total_runs(), results.errors().len());
-            let cancelled = results.cancelled;
-            summary = summary + Summary { total, done: results.done() - failed, failed, cancelled };
+            let swept = claim.run_sweep(sweep, runner, store.as_mut())?;
+            summary = summary + swept.summary;
             let place = verdicts.iter_mut().find(|verdict| verdict.id == claim.id);
-            if cancelled {
-                place.into_iter().for_each(|place| *place = claim.stopped(results.done(), total));
-                continue;
-            }
-            let table = sweep.table(&results);
-            super::sweep::report_faults(&table);
-            place.into_iter().for_each(|place| *place = claim.judge_sweep(sweep, &table));
+            place.into_iter().for_each(|place| *place = swept.verdict.clone());
+            let Some(table) = &swept.table else { continue };
+            super::sweep::report_faults(table);
             if drawn {
-                drawn_sweeps.push(lab::sweep::section(sweep, &table));
+                drawn_sweeps.push(SweepFigures::read(sweep)?.section(sweep, table));
             }
         }
         Ok::<_, Failure>((verdicts, summary))
