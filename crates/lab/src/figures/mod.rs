@@ -36,6 +36,7 @@ mod usual;
 pub use extracts::RunExtracts;
 pub use section::{SectionBuilder, section_builders};
 pub use spec::{Figure, Figures};
+pub use usual::{MAX_FLOWS, UsualPanel, mean_panels, series_of, usual_panels};
 
 use kind::{ReadKind, read};
 
