@@ -28,6 +28,7 @@ test("numbers have three digits, and the steps of an axis the same decimals", ()
   assert.deepEqual([1234.5, 12.34, 1.234, 0.01234, 0].map(number), ["1235", "12.3", "1.23", "0.0123", "0"]);
   assert.deepEqual(labels([0, 0.5, 1]), ["0.0", "0.5", "1.0"]);
   assert.deepEqual(labels([0, 20, 40]), ["0", "20", "40"]);
+  assert.deepEqual(labels([0, 0.25, 0.5]), ["0.00", "0.25", "0.50"]);
 });
 
 test("the CSV of a figure is read with quotes, empty cells and intervals", () => {

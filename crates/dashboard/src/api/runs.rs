@@ -126,11 +126,9 @@ impl Chosen {
             let run = dashboard.runs.run(*id)?;
             let read = experiments.of(&run).ok();
             let controllers = read.map(|(experiment, job)| controllers(&experiment, job.cell));
-            Ok(Source {
-                name: name(&run),
-                recording: dashboard.runs.recording(*id)?,
-                controllers: controllers.unwrap_or_default(),
-            })
+            let controllers = controllers.unwrap_or_default();
+            let recording = dashboard.runs.recording(*id)?;
+            Ok(Source { name: name(&run, &controllers), recording, controllers })
         };
         self.runs.iter().map(source).collect()
     }
@@ -147,11 +145,21 @@ pub(super) fn controllers(experiment: &Experiment, cell: usize) -> Vec<(String, 
         .collect()
 }
 
-/// The name of a run in a legend.
-fn name(run: &StoredRun) -> String {
-    let cell: Vec<&str> = run.meta.cell.iter().map(|(_, value)| value.as_str()).collect();
-    let cell = if cell.is_empty() { String::new() } else { format!(", {}", cell.join(", ")) };
-    format!("run {}{cell}, seed {}", run.id, run.meta.seed)
+/// The name of a run in a legend: its controllers, or its endpoints, its cell and its seed.
+fn name(run: &StoredRun, controllers: &[(String, String)]) -> String {
+    let mut words: Vec<&str> = run.meta.endpoints().collect();
+    if words.is_empty() {
+        words.extend(controllers.iter().map(|(_, profile)| profile.as_str()));
+    }
+    words.extend(run.meta.cell.iter().map(|(_, value)| value.as_str()));
+    let mut distinct: Vec<&str> = Vec::new();
+    words.into_iter().for_each(|word| {
+        if !distinct.contains(&word) {
+            distinct.push(word);
+        }
+    });
+    let words = distinct.iter().map(|word| format!(", {word}")).collect::<String>();
+    format!("run {}{words}, seed {}", run.id, run.meta.seed)
 }
 
 /// The chart of runs, as columns.

@@ -4541,7 +4541,8 @@ function number(value) {
 var shown = (value, scale) => `${number(value * scale.factor)}${scale.unit === "" ? "" : ` ${scale.unit}`}`;
 function labels(ticks3) {
   const step = Math.abs((ticks3[1] ?? 1) - (ticks3[0] ?? 0));
-  const decimals = step > 0 ? Math.min(Math.max(Math.ceil(-Math.log10(step) - 1e-9), 0), 6) : 0;
+  let decimals = 0;
+  while (decimals < 6 && Math.abs(step * 10 ** decimals - Math.round(step * 10 ** decimals)) > 1e-6) decimals += 1;
   return ticks3.map((tick) => tick.toFixed(decimals));
 }
 
@@ -5113,13 +5114,14 @@ var ChartBox = class {
       button("CSV", () => save(`${this.#name}.csv`, new Blob([csv(this.view)], { type: "text/csv" })), "Save as CSV")
     );
     const help = h("p", { class: "help" }, "Drag to zoom, Shift and drag to move, double click for everything. A name below a heading switches its line off. ", this.#shown);
-    this.element.append(tools, help, host, this.#notes);
+    this.element.append(tools, help, this.#runs, host, this.#notes);
     this.view.addEventListener("range", () => this.#say());
   }
   onChange;
   element = h("section", { class: "card chart-box", "aria-label": "Chart" });
   view;
   #columns = [];
+  #runs = h("ol", { class: "run-names" });
   #notes = h("p", { class: "help notes" });
   #add = select([["", "Add a series …"]], "", { "aria-label": "Add a series" });
   #shown = h("span", { class: "help shown", role: "status" });
@@ -5142,8 +5144,9 @@ var ChartBox = class {
       performance.mark("drawn");
     });
     this.#choices(chart);
-    const runs = chart.runs.length > 1 ? chart.runs.map((run, index) => `${index + 1}: ${run}`).join("; ") : "";
-    fill(this.#notes, [runs, ...chart.notes].filter((text) => text !== "").join(". "));
+    fill(this.#runs, ...chart.runs.map((run) => h("li", {}, run)));
+    this.#runs.hidden = chart.runs.length === 1;
+    fill(this.#notes, chart.notes.join(" "));
     this.#say();
     return chart;
   }
@@ -5206,7 +5209,7 @@ async function jobPage(content2, jobs2, query3) {
     if (!job || isDrawing) return;
     isDrawing = true;
     try {
-      const chart = await box.load(`/api/jobs/${job.id}/chart?`, `job-${job.id}`, job.end);
+      const chart = await box.load(`/api/jobs/${job.id}/chart?`, `job-${job.id}`, Math.min(job.end, job.at * 1.25));
       if (chart) {
         box.element.hidden = false;
         waiting.hidden = true;

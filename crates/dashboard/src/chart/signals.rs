@@ -63,9 +63,10 @@ const NOT_SIGNALS: [&str; 50] = [
 ];
 /// The column with the state of the rate control.
 const STATE: &str = "state";
-/// The columns that are drawn together: the estimate of the delay gradient and its threshold, in
-/// milliseconds.
-const GRADIENT: [&str; 2] = ["m", "threshold"];
+/// What the controllers of gcc compare with their threshold, in milliseconds, under the names of the
+/// profiles (`docs/algorithms`): the first that a stream has is drawn with the threshold.
+const GRADIENTS: [&str; 3] = ["scaled_m", "m", "trend"];
+const THRESHOLD: &str = "threshold";
 /// The heading of their panel.
 const GRADIENT_LABEL: &str = "delay gradient and threshold (ms)";
 /// The greatest number of panels of other signals that are shown unasked. Our choice.
@@ -85,17 +86,18 @@ pub(super) fn panels(
     let of = |name: &str| -> Vec<Series> {
         streams.iter().filter_map(|one| series_of(recording, one, name)).collect()
     };
-    let gradient: Vec<Series> = GRADIENT
-        .iter()
-        .flat_map(|name| {
-            of(name).into_iter().map(move |series| {
-                let role = if *name == GRADIENT[1] { Role::Reference } else { series.role };
+    let mut gradients: Vec<Series> = Vec::new();
+    for stream in streams.iter().filter(|stream| stream.column(THRESHOLD).is_some()) {
+        let gradient = GRADIENTS.into_iter().find(|name| stream.column(name).is_some());
+        for name in gradient.into_iter().chain([THRESHOLD]) {
+            gradients.extend(series_of(recording, stream, name).map(|series| {
+                let role = if name == THRESHOLD { Role::Reference } else { series.role };
                 Series { name: format!("{} {name}", series.name), role, ..series }
-            })
-        })
-        .collect();
-    if !gradient.is_empty() {
-        return vec![(GRADIENT_LABEL, gradient)];
+            }));
+        }
+    }
+    if !gradients.is_empty() {
+        return vec![(GRADIENT_LABEL, gradients)];
     }
     let mut names: Vec<&'static str> = Vec::new();
     for column in streams.iter().flat_map(|stream| &stream.columns) {

@@ -73,11 +73,22 @@ impl Browser {
             text.len()
         );
         stream.write_all(head.as_bytes()).unwrap();
-        let mut answer = Vec::new();
-        stream.read_to_end(&mut answer).unwrap();
-        let answer = String::from_utf8(answer).unwrap();
-        let (_, body) = answer.split_once("\r\n\r\n").unwrap();
-        let mut value: Value = serde_json::from_str(body).unwrap();
+        // The driver keeps connections open, so the length says where the answer ends.
+        let mut stream = BufReader::new(stream);
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            stream.read_line(&mut line).unwrap();
+            match line.trim().to_ascii_lowercase().split_once(':') {
+                Some(("content-length", count)) => length = count.trim().parse().unwrap(),
+                Some(_) => {}
+                None if line.trim().is_empty() => break,
+                None => {}
+            }
+        }
+        let mut body = vec![0; length];
+        stream.read_exact(&mut body).unwrap();
+        let mut value: Value = serde_json::from_slice(&body).unwrap();
         let value = value["value"].take();
         assert!(value.get("error").is_none_or(Value::is_null), "{method} {path}: {value}");
         value

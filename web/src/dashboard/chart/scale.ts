@@ -39,6 +39,7 @@ export const shown = (value: number, scale: Scale): string =>
 /** The labels of the steps of an axis, all with the decimals that the steps need. */
 export function labels(ticks: number[]): string[] {
   const step = Math.abs((ticks[1] ?? 1) - (ticks[0] ?? 0));
-  const decimals = step > 0 ? Math.min(Math.max(Math.ceil(-Math.log10(step) - 1e-9), 0), 6) : 0;
+  let decimals = 0;
+  while (decimals < 6 && Math.abs(step * 10 ** decimals - Math.round(step * 10 ** decimals)) > 1e-6) decimals += 1;
   return ticks.map((tick) => tick.toFixed(decimals));
 }

@@ -12,6 +12,7 @@ export class ChartBox {
   readonly element = h("section", { class: "card chart-box", "aria-label": "Chart" });
   readonly view: ChartView;
   readonly #columns: string[] = [];
+  readonly #runs = h("ol", { class: "run-names" });
   readonly #notes = h("p", { class: "help notes" });
   readonly #add = select([["", "Add a series …"]], "", { "aria-label": "Add a series" });
   readonly #shown = h("span", { class: "help shown", role: "status" });
@@ -56,7 +57,7 @@ export class ChartBox {
       button("CSV", () => save(`${this.#name}.csv`, new Blob([csv(this.view)], { type: "text/csv" })), "Save as CSV"),
     );
     const help = h("p", { class: "help" }, "Drag to zoom, Shift and drag to move, double click for everything. A name below a heading switches its line off. ", this.#shown);
-    this.element.append(tools, help, host, this.#notes);
+    this.element.append(tools, help, this.#runs, host, this.#notes);
     this.view.addEventListener("range", () => this.#say());
   }
 
@@ -79,8 +80,9 @@ export class ChartBox {
       performance.mark("drawn");
     });
     this.#choices(chart);
-    const runs = chart.runs.length > 1 ? chart.runs.map((run, index) => `${index + 1}: ${run}`).join("; ") : "";
-    fill(this.#notes, [runs, ...chart.notes].filter((text) => text !== "").join(". "));
+    fill(this.#runs, ...chart.runs.map((run) => h("li", {}, run)));
+    this.#runs.hidden = chart.runs.length === 1;
+    fill(this.#notes, chart.notes.join(" "));
     this.#say();
     return chart;
   }

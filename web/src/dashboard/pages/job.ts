@@ -54,7 +54,7 @@ export async function jobPage(content: HTMLElement, jobs: Jobs, query: URLSearch
     if (!job || isDrawing) return;
     isDrawing = true;
     try {
-      const chart = await box.load(`/api/jobs/${job.id}/chart?`, `job-${job.id}`, job.end);
+      const chart = await box.load(`/api/jobs/${job.id}/chart?`, `job-${job.id}`, Math.min(job.end, job.at * 1.25));
       if (chart) {
         box.element.hidden = false;
         waiting.hidden = true;
