@@ -52,7 +52,11 @@ impl Browser {
             "binary": which::which(browser).unwrap(),
             "args": ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
                 "--no-first-run", "--disable-background-networking", "--window-size=1400,1000"],
-            "prefs": { "download.default_directory": this.downloads.path() },
+            "prefs": {
+                "download.default_directory": this.downloads.path(),
+                // Several files without a question.
+                "profile.default_content_setting_values.automatic_downloads": 1,
+            },
         });
         let wanted = json!({ "capabilities": { "alwaysMatch": {
             "browserName": "chrome", "goog:chromeOptions": options,
@@ -64,7 +68,7 @@ impl Browser {
 
     /// Sends a command and gives the value of the answer; panics with the driver's words.
     fn ask(&self, method: &str, path: &str, body: &Value) -> Value {
-        let text = if method == "GET" { String::new() } else { body.to_string() };
+        let text = if body.is_null() { String::new() } else { body.to_string() };
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
         let head = format!(
             "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nConnection: close\r\n\
