@@ -438,8 +438,8 @@ pub(crate) struct ColumnName {
     pub(crate) is_signal: bool,
 }
 
-/// The head of a packet view; columns of doubles follow: sent (s), sequence number (extended, of the
-/// media source), size (bytes), arrival (s; not-a-number if lost), and whether it is a
+/// The head of a packet view; columns of doubles follow: sent (s), sequence number (unwrapped, of
+/// the media source), size (bytes), arrival (s; not-a-number if lost), and whether it is a
 /// retransmission.
 #[derive(Clone, Debug, Serialize, TS)]
 pub(crate) struct PacketHead {

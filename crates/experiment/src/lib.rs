@@ -200,8 +200,8 @@ impl Experiment {
         Self::read(text, path, path, Files::beside(Path::new(path)))
     }
 
-    /// As [`parse`](Self::parse), but the experiment may name only files in `folder`, whatever links
-    /// and `..` say, and none without a folder. `path` is relative to the folder.
+    /// As [`parse`](Self::parse), but the experiment may name only files in `folder`, whatever
+    /// links and `..` say, and none without a folder. `path` is relative to the folder.
     ///
     /// # Errors
     /// As [`parse`](Self::parse), and if a file that it names is outside the folder.

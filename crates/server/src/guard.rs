@@ -145,8 +145,8 @@ pub(crate) fn is_foreign_change(method: &Method, headers: &HeaderMap, host: &Aut
     !method.is_safe() && headers.contains_key(header::ORIGIN) && !is_same_origin(headers, host)
 }
 
-/// The host of the request, if it is an address or `localhost`. A foreign name that resolves to this
-/// machine (DNS rebinding) is neither.
+/// The host of the request, if it is an address or `localhost`. A foreign name that resolves to
+/// this machine (DNS rebinding) is neither.
 fn address_host(headers: &HeaderMap) -> Option<Authority> {
     let authority = only_host(headers)?;
     let host = authority.host();

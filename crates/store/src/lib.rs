@@ -319,8 +319,8 @@ impl Store {
     /// Replaces the tags of the run `id`.
     ///
     /// # Errors
-    /// If a tag is empty or longer than [`MAX_TAG`], there are more than [`MAX_TAGS`], the store has
-    /// no such run, or the file cannot be written.
+    /// If a tag is empty or longer than [`MAX_TAG`], there are more than [`MAX_TAGS`], the store
+    /// has no such run, or the file cannot be written.
     pub fn set_tags(&mut self, id: i64, tags: &[String]) -> Result<(), StoreError> {
         listing::set_tags(&mut self.connection, id, tags)
             .map_err(|fault| StoreError::new(&self.path, fault))

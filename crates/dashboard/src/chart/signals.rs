@@ -63,8 +63,8 @@ const NOT_SIGNALS: [&str; 50] = [
 ];
 /// The column with the state of the rate control.
 const STATE: &str = "state";
-/// What the controllers of gcc compare with their threshold, in milliseconds, under the names of the
-/// profiles (`docs/algorithms`): the first that a stream has is drawn with the threshold.
+/// What the controllers of gcc compare with their threshold, in milliseconds, under the names of
+/// the profiles (`docs/algorithms`): the first that a stream has is drawn with the threshold.
 const GRADIENTS: [&str; 3] = ["scaled_m", "m", "trend"];
 const THRESHOLD: &str = "threshold";
 /// The heading of their panel.
