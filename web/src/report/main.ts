@@ -7,7 +7,7 @@ import { h } from "../dashboard/element";
 import { type Row, rowsOf } from "./rows";
 
 interface Zoomed {
-  x: string;
+  note: string;
   panels: {
     label: string;
     series: { name: string; colour: number; dash: number; step: boolean; dots: boolean; reference: boolean; rows: number; all: number; band: boolean }[];
@@ -68,7 +68,9 @@ async function draw(figure: HTMLElement): Promise<void> {
     view.zoom(middle - ((to - from) / 2) * factor, middle + ((to - from) / 2) * factor);
   };
   const tools = h("p", { class: "zoom-tools" }, button("−", "Zoom out", () => by(2)), button("+", "Zoom in", () => by(0.5)), button("All", "Show everything", () => view.reset()), " Drag to zoom.");
-  figure.prepend(tools, host);
+  // Single runs are not drawn here, so their words are left out.
+  const note = zoomed.note.replace(/; faint:[^.;]*/, "");
+  figure.prepend(tools, host, h("p", { class: "zoom-note" }, note));
   figure.classList.add("zooms");
   view.show(chartOf(zoomed, rows));
 }

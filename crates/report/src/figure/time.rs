@@ -42,7 +42,7 @@ impl Drawable for TimePlot {
     }
 
     fn zoomed(&self, layout: &Layout) -> Option<String> {
-        zoomed(&self.panels, &self.x_label, &layout.palette)
+        zoomed(&self.panels, &self.note, &layout.palette)
     }
 
     fn width(&self) -> Width {

@@ -8,7 +8,8 @@ use serde::Serialize;
 
 #[derive(Serialize)]
 struct Zoomed<'a> {
-    x: &'a str,
+    /// What bands and faint lines are.
+    note: &'a str,
     panels: Vec<ZoomedPanel>,
 }
 
@@ -47,7 +48,7 @@ struct ZoomedMark {
 
 /// How the panels are drawn, as JSON; `None` if the script cannot draw them: it has neither
 /// logarithmic axes nor vertical marks.
-pub(super) fn zoomed(panels: &[Panel], x_label: &str, palette: &Palette) -> Option<String> {
+pub(super) fn zoomed(panels: &[Panel], note: &str, palette: &Palette) -> Option<String> {
     let is_known = |panel: &Panel| {
         !panel.log_y && !panel.marks.iter().any(|mark| matches!(mark.at, MarkAt::X(_)))
     };
@@ -55,7 +56,7 @@ pub(super) fn zoomed(panels: &[Panel], x_label: &str, palette: &Palette) -> Opti
         return None;
     }
     let panels = panels.iter().map(|panel| zoomed_panel(panel, palette)).collect();
-    serde_json::to_string(&Zoomed { x: x_label, panels }).ok()
+    serde_json::to_string(&Zoomed { note, panels }).ok()
 }
 
 fn zoomed_panel(panel: &Panel, palette: &Palette) -> ZoomedPanel {
