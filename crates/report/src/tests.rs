@@ -166,11 +166,10 @@ fn a_figure_over_time_zooms_and_keeps_its_picture() {
     let zoomed = select(&parsed, "figure")[0].attr("data-zoom").unwrap();
     let zoomed: serde_json::Value = serde_json::from_str(zoomed).unwrap();
     let shown = &zoomed["panels"][0];
-    assert_eq!((&shown["label"], &shown["series"][0]["rows"]), (&HOSTILE.into(), &2.into()));
-    assert_eq!(
-        (&shown["marks"][0]["y"], &shown["marks"][0]["published"]),
-        (&1.5.into(), &true.into())
-    );
+    assert_eq!(shown["label"], HOSTILE);
+    assert_eq!(shown["series"][0]["rows"], 2);
+    assert_eq!(shown["marks"][0]["y"], 1.5);
+    assert_eq!(shown["marks"][0]["published"], true);
     // The script draws no logarithmic axis.
     let panel = Panel { log_y: true, ..panel };
     let (_, parsed) = drawn(TimePlot { panels: vec![panel], ..TimePlot::default() });
