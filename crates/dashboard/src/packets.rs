@@ -134,7 +134,7 @@ fn encode(watch: &Watch, stream: &str, streams: Vec<String>, (from, to): (Time, 
     columns.add_values(column(&|packet| packet.at.as_secs_f64()));
     columns.add_values(column(&|packet| packet.sequence as f64));
     columns.add_values(column(&|packet| packet.bytes as f64));
-    columns.add_values(column(&|packet| packet.arrived.map_or(f64::NAN, |at| at.as_secs_f64())));
+    columns.add_values(column(&|packet| packet.arrived.map_or(f64::NAN, Time::as_secs_f64)));
     columns.add_values(column(&|packet| f64::from(u8::from(packet.is_retransmission))));
     let note = match watch.left_out {
         0 => String::new(),

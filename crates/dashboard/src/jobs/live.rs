@@ -89,7 +89,7 @@ impl Live {
         let place = self.place(scenario.seed, end);
         let (mut next, mut reported) = (Time::ZERO, now());
         while next <= end {
-            next = next + scenario.sample_interval;
+            next += scenario.sample_interval;
             simulation.advance(next)?;
             if reported.elapsed() >= INTERVAL {
                 self.report(&place, next.min(end), || simulation.records());
