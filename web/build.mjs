@@ -1,7 +1,7 @@
-// Builds the pages into the folder of the first argument (default: the assets that the server embeds).
+// Builds the pages into the crates that embed them, or below the folder of the first argument.
 // With --tests, builds the tests into build/tests.
 import { build } from "esbuild";
-import { copyFile, mkdir, readdir, rm } from "node:fs/promises";
+import { copyFile, mkdir, readFile, readdir, rm } from "node:fs/promises";
 
 const common = { bundle: true, format: "esm", target: "es2022", charset: "utf8", legalComments: "none", logLevel: "warning" };
 
@@ -10,10 +10,19 @@ if (process.argv.includes("--tests")) {
   await rm("build/tests", { recursive: true, force: true });
   await build({ ...common, entryPoints: tests, outdir: "build/tests", platform: "node", outExtension: { ".js": ".mjs" } });
 } else {
-  const folder = process.argv[2] ?? "../crates/server/src/signalling/assets";
-  await mkdir(folder, { recursive: true });
-  await build({ ...common, entryPoints: { call: "src/main.ts", style: "src/style.css" }, outdir: folder });
-  for (const name of ["start.html", "call.html", "icon.svg"]) {
-    await copyFile(`src/${name}`, `${folder}/${name}`);
-  }
+  const root = process.argv[2] ?? "..";
+  const files = async (folder, entryPoints, pages, more = {}) => {
+    const outdir = `${root}/${folder}`;
+    await mkdir(outdir, { recursive: true });
+    await build({ ...common, ...more, entryPoints, outdir });
+    for (const name of pages) await copyFile(`src/${name}`, `${outdir}/${name}`);
+  };
+  // uPlot's licence wants its text beside every copy.
+  const licence = (await readFile("node_modules/uplot/LICENSE", "utf8")).trim();
+  const banner = { js: `/* Contains uPlot (https://github.com/leeoniya/uPlot):\n${licence}\n*/` };
+  await files("crates/server/src/signalling/assets", { call: "src/main.ts", style: "src/style.css" }, ["start.html", "call.html", "icon.svg"]);
+  await files("crates/dashboard/src/assets", { app: "src/dashboard/main.ts" }, ["app.html"], { banner });
+  await files("crates/dashboard/src/assets", { app: "src/dashboard/app.css" }, []);
+  await files("crates/report/src/assets", { zoom: "src/report/main.ts" }, [], { banner, minify: true });
+  await files("crates/report/src/assets", { zoom: "src/report/zoom.css" }, [], { minify: true });
 }

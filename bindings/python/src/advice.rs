@@ -43,8 +43,9 @@ pub(crate) fn advise(
     let remedies = selected(&remedies).map_err(errors::other)?;
     let mut advice = Advice::new(group, remedies).map_err(in_file)?;
     let cache = RunCache::open(store.as_deref()).map_err(errors::other)?;
-    let done =
-        running::run(py, running::jobs(jobs)?, &cache, |runner| advice.run(runner, |_, _| ()))?;
+    let done = running::run(py, running::jobs(jobs)?, &cache, |runner| {
+        advice.run(runner, |_, _| (), |_| ())
+    })?;
     done.map_err(|error| errors::other(format!("cannot judge a run: {error}")))?;
     if let Some(error) = cache.finish().error {
         return Err(errors::other(error));

@@ -94,6 +94,25 @@ impl Table {
         self.entries.retain(|(name, _)| keep(name));
     }
 
+    /// The values that are neither lists nor tables nor in lists, with their paths, in the order of
+    /// the file.
+    pub fn leaves(&self) -> Vec<(KeyPath, Value)> {
+        fn add(table: &Table, path: &mut Vec<String>, all: &mut Vec<(KeyPath, Value)>) {
+            for (name, node) in table.iter() {
+                path.push(name.to_owned());
+                match &node.value {
+                    Value::Table(inner) => add(inner, path, all),
+                    Value::List(_) => {}
+                    value => all.push((KeyPath::of(path), value.clone())),
+                }
+                path.pop();
+            }
+        }
+        let mut all = Vec::new();
+        add(self, &mut Vec::new(), &mut all);
+        all
+    }
+
     /// Calls `change` for every value that is neither a list nor a table, with the keys of its
     /// path. Items of a list add no key.
     pub fn walk<'t>(

@@ -31,12 +31,19 @@ pub(crate) enum ReadError {
     TooLarge { path: String, limit: u64 },
     #[error("'{0}' is not text (UTF-8)")]
     NotUtf8(String),
+    #[error("'{0}' is outside the folder of the experiments")]
+    Outside(String),
+    #[error("'{0}' cannot be read: this experiment is in no folder, so it may name no file")]
+    NoFolder(String),
 }
 
 #[derive(Clone, Debug)]
 enum Source {
     Disk(PathBuf),
+    /// Beside the experiment, in the first folder, and nowhere outside the second folder.
+    Within(PathBuf, PathBuf),
     Embedded(&'static Dir<'static>),
+    Nowhere,
 }
 
 impl Files {
@@ -50,6 +57,14 @@ impl Files {
         Self::of(Source::Embedded(folder))
     }
 
+    /// The files beside an experiment on disk that are in `folder`, whatever links and `..` say;
+    /// none without a folder.
+    pub(crate) fn within(experiment: &Path, folder: Option<&Path>) -> Self {
+        let Some(folder) = folder else { return Self::of(Source::Nowhere) };
+        let beside = experiment.parent().unwrap_or(Path::new(""));
+        Self::of(Source::Within(folder.join(beside), folder.to_owned()))
+    }
+
     fn of(source: Source) -> Self {
         Self { source, read: Arc::default() }
     }
@@ -61,6 +76,17 @@ impl Files {
         }
         let text: Arc<str> = match &self.source {
             Source::Disk(folder) => read_text(&folder.join(name), MAX_BYTES)?.into(),
+            Source::Within(beside, folder) => {
+                let path = beside.join(name);
+                let real = |path: &Path| {
+                    path.canonicalize().map_err(|_| ReadError::Missing(name.to_owned()))
+                };
+                if !real(&path)?.starts_with(real(folder)?) {
+                    return Err(ReadError::Outside(name.to_owned()));
+                }
+                read_text(&path, MAX_BYTES)?.into()
+            }
+            Source::Nowhere => return Err(ReadError::NoFolder(name.to_owned())),
             Source::Embedded(folder) => {
                 let file =
                     folder.get_file(folder.path().join(name)).and_then(|file| file.contents_utf8());
@@ -74,10 +100,10 @@ impl Files {
     /// The names and texts of the files that were read from the disk.
     pub(crate) fn on_disk(&self) -> Vec<(String, Arc<str>)> {
         match &self.source {
-            Source::Disk(_) => {
+            Source::Disk(_) | Source::Within(..) => {
                 self.cache().iter().map(|(name, text)| (name.clone(), Arc::clone(text))).collect()
             }
-            Source::Embedded(_) => Vec::new(),
+            Source::Embedded(_) | Source::Nowhere => Vec::new(),
         }
     }
 
@@ -85,8 +111,8 @@ impl Files {
     /// experiment, or to the working directory if the experiment is embedded.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         match &self.source {
-            Source::Disk(folder) => folder.join(name),
-            Source::Embedded(_) => PathBuf::from(name),
+            Source::Disk(folder) | Source::Within(folder, _) => folder.join(name),
+            Source::Embedded(_) | Source::Nowhere => PathBuf::from(name),
         }
     }
 

@@ -200,6 +200,40 @@ impl Experiment {
         Self::read(text, path, path, Files::beside(Path::new(path)))
     }
 
+    /// As [`parse`](Self::parse), but the experiment may name only files in `folder`, whatever
+    /// links and `..` say, and none without a folder. `path` is relative to the folder.
+    ///
+    /// # Errors
+    /// As [`parse`](Self::parse), and if a file that it names is outside the folder.
+    pub fn parse_within(
+        text: &str,
+        path: &str,
+        folder: Option<&Path>,
+    ) -> Result<Self, ExperimentError> {
+        Self::read(text, path, path, Files::within(Path::new(path), folder))
+    }
+
+    /// The experiment with another text, beside the same files.
+    ///
+    /// # Errors
+    /// As [`parse`](Self::parse).
+    pub fn with_text(&self, text: &str) -> Result<Self, ExperimentError> {
+        Self::read(text, &self.path, &self.name, self.files.clone())
+    }
+
+    /// The text of the built-in experiment of this name; `None` if there is none.
+    #[must_use]
+    pub fn text_of(name: &str) -> Option<&'static str> {
+        catalogue::find(name).map(|(text, _)| text)
+    }
+
+    /// The values of the file that are neither lists nor tables, as (path, value) in the order of
+    /// the file: `host.alice.up.rate`, `1Mbit/s`.
+    #[must_use]
+    pub fn settings(&self) -> Vec<(KeyPath, Value)> {
+        self.document.leaves()
+    }
+
     /// Reads the built-in experiment of this name (`carlucci-2017/fig11`), or else the file at this
     /// path.
     ///

@@ -30,6 +30,15 @@ impl Outline {
         Some(outline.map_err(|fault| fault.in_file(&format!("{name}.toml"))))
     }
 
+    /// The outline of this text.
+    ///
+    /// # Errors
+    /// As [`of`](Self::of).
+    pub fn from_text(text: &str, name: &str) -> Result<Self, ExperimentError> {
+        let outline = document::parse(text).and_then(|document| Self::read(name, &document));
+        outline.map_err(|fault| fault.in_file(name))
+    }
+
     fn read(name: &str, document: &Node) -> Result<Self, Fault> {
         let mut top = Reader::new(document, "")?;
         Ok(Self {

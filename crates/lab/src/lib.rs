@@ -19,7 +19,7 @@ pub mod runner;
 pub mod sweep;
 
 pub use claims_report::claims_report;
-pub use open::{StoredExperiments, open, parse};
+pub use open::{StoredExperiments, checked, open, parse};
 
 /// The examples of `docs/adding.md`, compiled and run as tests.
 #[cfg(doctest)]

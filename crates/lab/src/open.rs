@@ -88,7 +88,11 @@ impl WithCells {
     }
 }
 
-fn checked(experiment: Experiment) -> Result<Experiment, ExperimentError> {
+/// The experiment itself if its figures can be read.
+///
+/// # Errors
+/// When a figure is wrong.
+pub fn checked(experiment: Experiment) -> Result<Experiment, ExperimentError> {
     Figures::read(&experiment)?.check_axes(&experiment)?;
     Ok(experiment)
 }

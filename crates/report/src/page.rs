@@ -14,6 +14,9 @@ const STYLE: &str = include_str!("style.css");
 const FILTER: &str = include_str!("filter.js");
 /// Saves figures as files, and says which tables can be scrolled.
 const FIGURES: &str = include_str!("figures.js");
+/// Draws panels over time so that they can be zoomed; built from `web/src/report`.
+const ZOOM: &str = include_str!("assets/zoom.js");
+const ZOOM_STYLE: &str = include_str!("assets/zoom.css");
 /// The content security policy: the page may fetch nothing.
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
@@ -62,6 +65,8 @@ fn page(report: &Report, anchors: &Anchors, sections: &[Markup]) -> Markup {
         !section.figures.is_empty() || !section.compared.is_empty() || section.table.is_some()
     };
     let needs_script = report.sections.iter().any(can_scroll);
+    let mut figures = report.sections.iter().flat_map(|section| &section.figures);
+    let has_zoom = figures.any(|figure| figure.body.zoomed(&Layout::default()).is_some());
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -74,6 +79,7 @@ fn page(report: &Report, anchors: &Anchors, sections: &[Markup]) -> Markup {
                 link rel="icon" href="data:,";
                 style #plot-style { (PreEscaped(PLOT_STYLE)) }
                 style { (PreEscaped(STYLE)) }
+                @if has_zoom { style { (PreEscaped(ZOOM_STYLE)) } }
             }
             body {
                 a.skip href="#content" { "Skip to the content" }
@@ -87,6 +93,7 @@ fn page(report: &Report, anchors: &Anchors, sections: &[Markup]) -> Markup {
                 }
                 @if !report.claims.is_empty() { script { (PreEscaped(FILTER)) } }
                 @if needs_script { script { (PreEscaped(FIGURES)) } }
+                @if has_zoom { script type="module" { (PreEscaped(ZOOM)) } }
             }
         }
     }
@@ -166,16 +173,17 @@ fn figure(
     anchor: &str,
     number: usize,
 ) -> Result<Markup, PlotError> {
+    let layout = |width: u32| Layout { width, palette: palette.clone() };
     let draw = |width: u32| {
-        let layout = Layout { width, palette: palette.clone() };
         let library = |source| PlotError::Library { figure: shown.id.clone(), source };
-        shown.body.draw(&layout).map_err(library)
+        shown.body.draw(&layout(width)).map_err(library)
     };
     let drawing = draw(width.pixels())?;
     let narrow = if drawing.plot.is_some() { Some(draw(NARROW)?) } else { None };
     let has_plot = drawing.plot.is_some();
     Ok(html! {
-        figure id=(anchor) class=[width.class()] data-csv=(packed(&shown.body.csv())) {
+        figure id=(anchor) class=[width.class()] data-csv=(packed(&shown.body.csv()))
+            data-zoom=[shown.body.zoomed(&layout(width.pixels()))] {
             (plots(shown, &drawing, narrow.as_ref(), anchor))
             (drawing.html)
             figcaption {

@@ -156,6 +156,27 @@ fn nothing_is_fetched() {
 }
 
 #[test]
+fn a_figure_over_time_zooms_and_keeps_its_picture() {
+    let line = series(vec![(0.0, 1.0), (1.0, 2.0)], SeriesStyle::Line);
+    let marks = vec![Mark::published(MarkAt::Y(1.5), "1.5")];
+    let panel = Panel { title: HOSTILE.to_owned(), series: vec![line], marks, ..Panel::default() };
+    let (_, parsed) = drawn(TimePlot { panels: vec![panel.clone()], ..TimePlot::default() });
+    assert_eq!(select(&parsed, "script[type=module]").len(), 1);
+    assert_eq!(select(&parsed, "svg.plot").len(), 2, "for wide and for narrow screens");
+    let zoomed = select(&parsed, "figure")[0].attr("data-zoom").unwrap();
+    let zoomed: serde_json::Value = serde_json::from_str(zoomed).unwrap();
+    let shown = &zoomed["panels"][0];
+    assert_eq!(shown["label"], HOSTILE);
+    assert_eq!(shown["series"][0]["rows"], 2);
+    assert_eq!(shown["marks"][0]["y"], 1.5);
+    assert_eq!(shown["marks"][0]["published"], true);
+    // The script draws no logarithmic axis.
+    let panel = Panel { log_y: true, ..panel };
+    let (_, parsed) = drawn(TimePlot { panels: vec![panel], ..TimePlot::default() });
+    assert!(select(&parsed, "script[type=module], [data-zoom]").is_empty());
+}
+
+#[test]
 fn hostile_texts_are_escaped() {
     let h = || HOSTILE.to_owned();
     let hostile_series =

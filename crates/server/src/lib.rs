@@ -9,6 +9,7 @@ pub mod broker;
 mod client;
 mod connections;
 mod descriptors;
+mod guard;
 mod ice;
 mod places;
 mod secret;

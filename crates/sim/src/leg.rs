@@ -219,16 +219,7 @@ impl Leg {
     fn end(&mut self) {
         let active = self.active;
         let Some(ends) = self.ends(active.0) else { return };
-        let reported = ends.sender.take_reported();
-        let video = vec![
-            Points { name: "roundTripTime", values: reported.rtts },
-            Points { name: "fractionLost", values: reported.fractions },
-            Points { name: "frameDelay", values: std::mem::take(&mut ends.receiver.frame_delays) },
-        ];
-        let audio = vec![Points {
-            name: "frameDelay",
-            values: std::mem::take(&mut ends.receiver.audio_delays),
-        }];
+        let [video, audio] = points(ends);
         let events = self.call_events();
         self.state = LegState::Ended { video, audio, events };
     }
@@ -294,6 +285,26 @@ impl Leg {
         }
     }
 
+    /// The records of the leg so far.
+    pub(crate) fn records(&self) -> impl Iterator<Item = StreamRecord> {
+        let [video, audio] = match &self.state {
+            LegState::Scheduled(_) => [Vec::new(), Vec::new()],
+            LegState::Active(ends) => points(ends),
+            LegState::Ended { video, audio, .. } => [video.clone(), audio.clone()],
+        };
+        let video = self.video.clone().map(|sampler| sampler.finish(video));
+        let audio = self.audio.clone().map(|sampler| sampler.finish(audio));
+        video.into_iter().chain(audio)
+    }
+
+    /// The events of the leg so far.
+    pub(crate) fn events_so_far(&self) -> Vec<Event> {
+        match &self.state {
+            LegState::Ended { events, .. } => events.clone(),
+            LegState::Scheduled(_) | LegState::Active(_) => self.call_events(),
+        }
+    }
+
     /// Ends the leg and returns its records.
     pub(crate) fn finish(mut self) -> impl Iterator<Item = StreamRecord> {
         self.end();
@@ -305,4 +316,16 @@ impl Leg {
         let audio = self.audio.map(|sampler| sampler.finish(audio_points));
         video.into_iter().chain(audio)
     }
+}
+
+/// The points of the video and of the audio.
+fn points(ends: &Ends) -> [Vec<Points>; 2] {
+    let points = |name, values: &[(Time, f64)]| Points { name, values: values.to_vec() };
+    let reported = ends.sender.reported();
+    let video = vec![
+        points("roundTripTime", reported.map_or(&[], |reported| &reported.rtts)),
+        points("fractionLost", reported.map_or(&[], |reported| &reported.fractions)),
+        points("frameDelay", &ends.receiver.frame_delays),
+    ];
+    [video, vec![points("frameDelay", &ends.receiver.audio_delays)]]
 }

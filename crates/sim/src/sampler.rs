@@ -5,6 +5,7 @@ use crate::recording::{Column, Points, StreamKind, StreamRecord};
 use units::Time;
 
 /// The samples of one stream during the run.
+#[derive(Clone)]
 pub struct Sampler {
     name: String,
     kind: StreamKind,

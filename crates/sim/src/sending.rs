@@ -79,10 +79,11 @@ impl SendingEnd {
         }
     }
 
-    pub(crate) fn take_reported(&mut self) -> Reported {
+    /// The contents of the receiver reports so far; `None` without video.
+    pub(crate) fn reported(&self) -> Option<&Reported> {
         match self {
-            Self::Endpoint(sender) => sender.take_reported().unwrap_or_default(),
-            Self::Sfu(forwarder) => forwarder.take_reported(),
+            Self::Endpoint(sender) => sender.reported(),
+            Self::Sfu(forwarder) => Some(forwarder.reported()),
         }
     }
 }

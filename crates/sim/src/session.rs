@@ -153,6 +153,22 @@ impl Session {
         }
     }
 
+    /// The events so far.
+    pub(crate) fn events_so_far(&self) -> Vec<Event> {
+        match self {
+            Self::Call(leg) => leg.events_so_far(),
+            Self::Tcp(flow) => flow.events(),
+        }
+    }
+
+    /// The records so far.
+    pub(crate) fn records(&self) -> Vec<StreamRecord> {
+        match self {
+            Self::Call(leg) => leg.records().collect(),
+            Self::Tcp(flow) => vec![flow.record()],
+        }
+    }
+
     pub(crate) fn finish(self) -> Vec<StreamRecord> {
         match self {
             Self::Call(leg) => leg.finish().collect(),

@@ -434,6 +434,30 @@ impl<'a> Simulation<'a> {
         self.sessions.get(direction).map(|session| session.flow(End::Receiver))
     }
 
+    /// The end of the scenario.
+    #[must_use]
+    pub fn end(&self) -> Time {
+        self.end
+    }
+
+    /// The records so far: those of a run that ends with the newest sample. Copies all samples, so
+    /// a program that shows a run while it goes calls this a few times per second.
+    #[must_use]
+    pub fn records(&self) -> Recording {
+        let last = Time::from_nanos(self.next_sample.as_nanos() - self.interval.as_nanos());
+        let mut events: Vec<_> = self.sessions.iter().flat_map(Session::events_so_far).collect();
+        events.retain(|event| event.at <= last);
+        events.sort_by_key(|event| event.at);
+        let sessions = self.sessions.iter().flat_map(Session::records);
+        let lines = self.lines.iter().map(|(_, _, sampler)| sampler.clone().finish(Vec::new()));
+        Recording {
+            interval: self.interval,
+            duration: last.saturating_since(Time::ZERO),
+            streams: sessions.chain(lines).collect(),
+            events,
+        }
+    }
+
     /// The records of the run.
     #[must_use]
     pub fn finish(mut self) -> Recording {

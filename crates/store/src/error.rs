@@ -58,6 +58,12 @@ pub enum Fault {
     /// The store has no run with this number.
     #[error("has no run {0}; 'weir list --store' shows the runs")]
     NoSuchRun(i64),
+    /// Tags that a run may not have.
+    #[error(
+        "a run may have 20 tags of 1 to 40 characters each, without control characters; \
+         shorten them"
+    )]
+    Tags,
     /// The runs of this sweep were made by another version of the model.
     #[error(
         "its runs of the sweep {0} are from another version of the model, which would be mixed; \

@@ -21,6 +21,7 @@
 mod blob;
 mod error;
 pub mod export;
+mod listing;
 pub mod names;
 mod read;
 mod schema;
@@ -29,6 +30,7 @@ mod write;
 
 pub use blob::SeriesError;
 pub use error::{Damage, Fault, OpenError, StoreError};
+pub use listing::ListedRun;
 pub use sweep::{SweepMeta, SweepRun};
 pub use write::PackedRun;
 
@@ -49,6 +51,11 @@ const BUSY_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(30);
 
 /// A committed transaction survives a power failure, and there is no journal between transactions.
 const DURABLE: &str = "PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL;";
+
+/// The greatest number of tags of a run. Our choice.
+pub const MAX_TAGS: usize = 20;
+/// The greatest length of a tag, characters. Our choice.
+pub const MAX_TAG: usize = 40;
 
 /// How a run was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -298,6 +305,25 @@ impl Store {
     /// If the file is damaged or cannot be read.
     pub fn runs(&self, filter: &Filter) -> Result<Vec<StoredRun>, StoreError> {
         read::runs(&self.connection, filter).map_err(|fault| self.error(fault))
+    }
+
+    /// All runs with their tags, in the order in which they were stored, without the texts of their
+    /// experiments.
+    ///
+    /// # Errors
+    /// If the file is damaged or cannot be read.
+    pub fn listing(&self) -> Result<Vec<ListedRun>, StoreError> {
+        listing::all(&self.connection).map_err(|fault| self.error(fault))
+    }
+
+    /// Replaces the tags of the run `id`.
+    ///
+    /// # Errors
+    /// If a tag is empty or longer than [`MAX_TAG`], there are more than [`MAX_TAGS`], the store
+    /// has no such run, or the file cannot be written.
+    pub fn set_tags(&mut self, id: i64, tags: &[String]) -> Result<(), StoreError> {
+        listing::set_tags(&mut self.connection, id, tags)
+            .map_err(|fault| StoreError::new(&self.path, fault))
     }
 
     /// The run with the number `id`.

@@ -10,8 +10,12 @@ pub(super) const APPLICATION: i64 = 0x5765_6972;
 /// The migrations from an empty database to the newest schema. Migration n, from 0, upgrades
 /// version n to version n + 1. A released migration is never changed; each change of the schema is
 /// a new migration.
-pub(super) const MIGRATIONS: &[&str] =
-    &[include_str!("schema_1.sql"), include_str!("schema_2.sql"), include_str!("schema_3.sql")];
+pub(super) const MIGRATIONS: &[&str] = &[
+    include_str!("schema_1.sql"),
+    include_str!("schema_2.sql"),
+    include_str!("schema_3.sql"),
+    include_str!("schema_4.sql"),
+];
 
 /// The application id and the schema version in the header, and whether there are no tables.
 fn header(connection: &Connection) -> rusqlite::Result<(i64, i64, bool)> {

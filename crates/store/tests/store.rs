@@ -134,7 +134,7 @@ fn a_store_of_the_first_schema_is_upgraded() {
     let first = Connection::open(&path).unwrap();
     first
         .execute_batch(
-            "DROP TABLE sweep_run; DROP TABLE sweep; DROP TABLE note; PRAGMA user_version = 1",
+            "DROP TABLE tag; DROP TABLE sweep_run; DROP TABLE sweep; DROP TABLE note; PRAGMA user_version = 1",
         )
         .unwrap();
     drop(first);

@@ -107,7 +107,7 @@ pub(crate) enum Command {
     Tc(Tc),
     /// Upload over a real TCP connection, or receive uploads
     Upload(Upload),
-    /// Serve a page on which two browsers call each other
+    /// Serve the dashboard: runs, claims, advice, and a call between two browsers
     Serve(Serve),
     /// List what this machine can do, what is missing and how to get it
     Doctor(Doctor),

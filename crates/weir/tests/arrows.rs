@@ -17,6 +17,21 @@ const EDGES: &[(&str, &[&str])] = &[
     ("report", &["document", "metrics"]),
     ("lab", &["cc", "document", "experiment", "metrics", "net", "report", "sim", "store", "units"]),
     ("server", &["document", "net", "sim", "units"]),
+    (
+        "dashboard",
+        &[
+            "document",
+            "experiment",
+            "lab",
+            "metrics",
+            "net",
+            "report",
+            "server",
+            "sim",
+            "store",
+            "units",
+        ],
+    ),
     ("python", &["cc", "document", "experiment", "lab", "metrics", "net", "sim", "store", "units"]),
     (
         "testbed",

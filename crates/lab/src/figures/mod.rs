@@ -41,6 +41,7 @@ pub use extracts::RunExtracts;
 pub use section::{SectionBuilder, section_builders};
 pub use spec::{Figure, Figures};
 pub use sweep_figures::SweepFigures;
+pub use usual::{MAX_FLOWS, UsualPanel, mean_panels, series_of, usual_panels};
 
 use kind::{ReadKind, read};
 use sweep_kind::{ReadSweepKind, read_sweep};

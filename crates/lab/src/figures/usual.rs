@@ -14,7 +14,7 @@ use sim::Recording;
 use sim::recording::{StreamKind, StreamRecord};
 
 /// The greatest number of flows that are drawn: two per colour. Our choice.
-const MAX_FLOWS: usize = 12;
+pub const MAX_FLOWS: usize = 12;
 /// The greatest number of lines of the network that are drawn. Our choice.
 const MAX_LINES: usize = 4;
 /// A line is a bottleneck if it carried at least this share of its rate in some interval. Our
@@ -43,12 +43,15 @@ pub(super) struct Extract {
     values: Vec<TableValue>,
 }
 
-/// A panel, in the units of the recording.
+/// A panel of the usual plots, in the units of the recording.
 #[derive(Clone, Debug)]
-struct UsualPanel {
-    label: &'static str,
-    unit: Unit,
-    series: Vec<Series>,
+pub struct UsualPanel {
+    /// What the panel shows, such as `queuing delay`.
+    pub label: &'static str,
+    /// The unit of the values.
+    pub unit: Unit,
+    /// The series; times are in seconds.
+    pub series: Vec<Series>,
 }
 
 /// A value of the table of all cells.
@@ -73,7 +76,8 @@ impl FigureKind for UsualPlots {
         recording: &Recording,
         _: &[String],
     ) -> Result<Option<Extract>, MetricError> {
-        let mut panels = if job.cell < MAX_FIGURES { panels(recording) } else { Vec::new() };
+        let mut panels =
+            if job.cell < MAX_FIGURES { usual_panels(recording, &[]) } else { Vec::new() };
         if job.run > 0 {
             // Several runs are shown as a mean, which needs no more values than this.
             let end = recording.duration.as_secs_f64();
@@ -153,10 +157,16 @@ fn shown(panels: &[UsualPanel], scales: &[(&'static str, Scale)]) -> Vec<Panel> 
     panels.iter().map(panel).collect()
 }
 
-/// The panels of one run, without those that would be empty.
-fn panels(recording: &Recording) -> Vec<UsualPanel> {
-    let flows: Vec<&StreamRecord> =
-        recording.streams.iter().filter(|stream| stream.kind.is_flow()).take(MAX_FLOWS).collect();
+/// The panels of one run, without those that would be empty. They show the flows with these names;
+/// if there are no names, the first 12 flows.
+#[must_use]
+pub fn usual_panels(recording: &Recording, names: &[String]) -> Vec<UsualPanel> {
+    let flows = recording.streams.iter().filter(|stream| stream.kind.is_flow());
+    let flows: Vec<&StreamRecord> = if names.is_empty() {
+        flows.take(MAX_FLOWS).collect()
+    } else {
+        flows.filter(|stream| names.contains(&stream.name)).collect()
+    };
     let of = |kinds: &[StreamKind]| -> Vec<&StreamRecord> {
         flows.iter().copied().filter(|stream| kinds.contains(&stream.kind)).collect()
     };
@@ -199,6 +209,33 @@ fn panels(recording: &Recording) -> Vec<UsualPanel> {
         panel("congestion window", Unit::Bytes, each(&window, "congestionWindow")),
     ];
     all_panels.into_iter().filter(|panel| !panel.series.is_empty()).collect()
+}
+
+/// The values of a stream under this name over time: its points, else its column, else `sent_rate`
+/// or `received_rate`. Of more than 8 values per sampling interval, the mean in each interval.
+/// `None` if there are none.
+#[must_use]
+pub fn series_of(recording: &Recording, stream: &StreamRecord, name: &str) -> Option<Series> {
+    Recorded(recording).values(stream, name)
+}
+
+/// The panels of several runs as one: each series is the mean over the runs in at most 240 steps,
+/// with its 95 % confidence interval. The panels of a single run are not changed.
+#[must_use]
+pub fn mean_panels(runs: &[Vec<UsualPanel>]) -> Vec<UsualPanel> {
+    let plain = |panel: &UsualPanel| Panel {
+        y_label: panel.label.to_owned(),
+        series: panel.series.clone(),
+        ..Panel::default()
+    };
+    let panels: Vec<Vec<Panel>> =
+        runs.iter().map(|panels| panels.iter().map(plain).collect()).collect();
+    let means = spread::over_runs(&panels.iter().collect::<Vec<_>>());
+    let with_unit = |mean: Panel| {
+        let known = runs.iter().flatten().find(|panel| panel.label == mean.y_label)?;
+        Some(UsualPanel { series: mean.series, ..known.clone() })
+    };
+    means.into_iter().filter_map(with_unit).collect()
 }
 
 /// The lines at which packets wait: those that are used most; with radio those with a queue. If

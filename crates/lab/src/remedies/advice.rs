@@ -129,7 +129,8 @@ impl Advice {
 
     /// Runs all variants and calls `on_failure` for each failed run. If a run with a remedy fails,
     /// the remedy is left out of the ranking. If a run without a remedy or with the call alone
-    /// fails, the situation is left out, because the remedies cannot be compared with it.
+    /// fails, the situation is left out, because the remedies cannot be compared with it. `observe`
+    /// gets the advice after each judged run, whose ranking is then over the runs so far.
     ///
     /// # Errors
     /// If a run cannot be judged.
@@ -137,22 +138,26 @@ impl Advice {
         &mut self,
         runner: Runner<'_>,
         mut on_failure: impl FnMut(Job, &str),
+        mut observe: impl FnMut(&Self),
     ) -> Result<Summary, MetricError> {
-        let (situations, variants, judged) =
-            (&self.group.situations, &self.variants, &mut self.judged);
+        // Copies, because the threads read them while the results are added.
+        let (situations, variants) = (self.group.situations.clone(), self.variants.clone());
+        let experiments = self.experiments.clone();
         let (mut error, mut failures) = (None, Vec::new());
         let judge = |job: Job, recording: &_| {
             Judgement::of(&situations[variants[job.experiment].0], recording)
         };
-        let summary =
-            runner.run(&self.experiments, judge, |Outcome { job, result }| match result {
-                Ok(Ok(judgement)) => judged[job.experiment][job.run as usize] = Some(judgement),
-                Ok(Err(metric_error)) => error = Some(metric_error),
-                Err(failure) => {
-                    on_failure(job, &failure.to_string());
-                    failures.push((job, failure.to_string()));
-                }
-            });
+        let summary = runner.run(&experiments, judge, |Outcome { job, result }| match result {
+            Ok(Ok(judgement)) => {
+                self.judged[job.experiment][job.run as usize] = Some(judgement);
+                observe(self);
+            }
+            Ok(Err(metric_error)) => error = Some(metric_error),
+            Err(failure) => {
+                on_failure(job, &failure.to_string());
+                failures.push((job, failure.to_string()));
+            }
+        });
         for (job, reason) in failures {
             self.leave_out(
                 job.experiment,

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use units::Bitrate;
 
 /// A cell of an experiment with the call that is to be improved.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Situation {
     /// The cell as an experiment without a grid and without a remedy.
     pub experiment: Experiment,

@@ -41,7 +41,8 @@ fn run(group: Group, chosen: &[&str]) -> Advice {
     let cancel = AtomicBool::new(false);
     let jobs = NonZeroUsize::new(2).unwrap();
     let runner = Runner { jobs, cancel: &cancel, progress: &|_, _| {}, cache: &NO_CACHE };
-    let summary = advice.run(runner, |job, reason| panic!("seed {}: {reason}", job.seed)).unwrap();
+    let summary =
+        advice.run(runner, |job, reason| panic!("seed {}: {reason}", job.seed), |_| ()).unwrap();
     assert_eq!(summary.done, advice.runs());
     advice
 }

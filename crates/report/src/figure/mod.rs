@@ -12,6 +12,7 @@ mod table;
 mod time;
 mod words;
 mod xy;
+mod zoom;
 
 pub use bars::{Bar, Bars};
 pub use boxes::{BoxStats, Boxes};
@@ -54,6 +55,13 @@ pub trait Drawable: Any + Debug + Send + Sync {
     /// colours are the same in all figures of a page.
     fn streams(&self) -> Vec<&str> {
         Vec::new()
+    }
+
+    /// How the script of the page draws the figure so that it can be zoomed, as JSON; `None` if it
+    /// is only a static picture.
+    fn zoomed(&self, layout: &Layout) -> Option<String> {
+        let _ = layout;
+        None
     }
 
     /// How much of the page's width the figure takes.

@@ -2,6 +2,7 @@
 
 use super::words::{count, marked, number};
 use super::xy::{Panel, Series, heading, stack};
+use super::zoom::zoomed;
 use super::{Drawable, Drawing, Layout, Sourced, Width, all_of_kind};
 use crate::csv;
 use crate::plot::{DrawError, Role, axis_range};
@@ -38,6 +39,10 @@ impl Drawable for TimePlot {
         let panels = count(self.panels.len(), "panel");
         let words = format!("{panels} over {}. {} {}", self.x_label, parts.join(" "), self.note);
         words.trim_end().to_owned()
+    }
+
+    fn zoomed(&self, layout: &Layout) -> Option<String> {
+        zoomed(&self.panels, &self.note, &layout.palette)
     }
 
     fn width(&self) -> Width {

@@ -112,7 +112,7 @@ impl Panel {
     }
 
     /// The pen of each series.
-    fn pens(&self, palette: &Palette) -> Vec<Pen> {
+    pub(super) fn pens(&self, palette: &Palette) -> Vec<Pen> {
         let role = |series: &Series| match (series.role, palette.colour(&series.stream)) {
             (Role::Series(_), Some(colour)) => Role::Series(colour),
             (role, _) => role,

@@ -1,18 +1,15 @@
 //! The HTTP routes of the call page.
 
-use super::check::{is_foreign_change, is_same_origin, local_host};
 use super::room::RoomRegistry;
 use super::socket;
 use super::{MAX_CONNECTIONS, MAX_CONNECTIONS_PER_ADDRESS};
 use crate::client::Client;
+use crate::guard::{Access, guarded, is_same_origin, local_host};
 use crate::places::{NoPlace, Places};
 use axum::Router;
 use axum::extract::ws::WebSocketUpgrade;
-use axum::extract::{Extension, Path, Request, State};
-use axum::http::header::{self, HeaderName, HeaderValue};
-use axum::http::uri::Authority;
-use axum::http::{HeaderMap, StatusCode};
-use axum::middleware::{self, Next};
+use axum::extract::{Extension, Path, State};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get, get_service};
 use std::sync::Arc;
@@ -20,7 +17,7 @@ use tower_http::services::ServeFile;
 
 /// The files of the pages, built by `web/build.mjs`: path, content type, content.
 const ASSETS: &[(&str, &str, &str)] = &[
-    ("/", "text/html; charset=utf-8", include_str!("assets/start.html")),
+    ("/rooms", "text/html; charset=utf-8", include_str!("assets/start.html")),
     ("/call", "text/html; charset=utf-8", include_str!("assets/call.html")),
     ("/call.js", "text/javascript; charset=utf-8", include_str!("assets/call.js")),
     ("/style.css", "text/css; charset=utf-8", include_str!("assets/style.css")),
@@ -57,61 +54,7 @@ pub(super) fn router(
         .unwrap_or_default()
         .merge(router)
         .fallback(async || (StatusCode::NOT_FOUND, "Not found: no page has this address.\n"));
-    guarded(router)
-}
-
-/// The router with [`guard`] before every route.
-pub(super) fn guarded(router: Router) -> Router {
-    router.layer(middleware::from_fn(guard))
-}
-
-/// Rejects requests that do not name this machine as the host, or with which the page of another
-/// server would change something, and adds the security headers to every answer.
-async fn guard(request: Request, next: Next) -> Response {
-    let host = local_host(request.headers());
-    let mut response = match &host {
-        None => {
-            let text =
-                "This server answers only this machine: use localhost, 127.0.0.1 or [::1].\n";
-            (StatusCode::MISDIRECTED_REQUEST, text).into_response()
-        }
-        Some(host) if is_foreign_change(request.method(), request.headers(), host) => {
-            let text = "Only the pages of this server may send this request.\n";
-            (StatusCode::FORBIDDEN, text).into_response()
-        }
-        Some(_) => next.run(request).await,
-    };
-    secure(response.headers_mut(), host.as_ref());
-    response
-}
-
-/// Sets those headers of the OWASP Secure Headers Project that concern a page without foreign
-/// content.
-fn secure(headers: &mut HeaderMap, host: Option<&Authority>) {
-    const SAME: [(HeaderName, &str); 7] = [
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::X_FRAME_OPTIONS, "DENY"),
-        (header::REFERRER_POLICY, "no-referrer"),
-        (header::CACHE_CONTROL, "no-store"),
-        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
-        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
-        (HeaderName::from_static("permissions-policy"), "camera=(self), microphone=(self)"),
-    ];
-    for (name, value) in SAME {
-        headers.insert(name, HeaderValue::from_static(value));
-    }
-    let policy = match host {
-        // In older versions of Firefox 'self' does not include a WebSocket of the same host.
-        Some(host) => format!(
-            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self' blob:; \
-             connect-src 'self' ws://{host}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-        ),
-        None => "default-src 'none'; frame-ancestors 'none'".to_owned(),
-    };
-    if let Ok(policy) = HeaderValue::from_str(&policy) {
-        // The broker sets a stricter policy on its answers.
-        headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(policy);
-    }
+    guarded(router, Access::Local)
 }
 
 /// Opens the WebSocket of a page.

@@ -5,6 +5,8 @@ use super::message::CallSettings;
 use super::pages;
 use super::room::{Log, RoomError, RoomRegistry};
 use crate::connections;
+use crate::guard::{Access, guarded};
+use crate::secret::Secret;
 use axum::Router;
 use axum::serve::ListenerExt;
 use socket2::SockRef;
@@ -29,7 +31,7 @@ pub struct Options {
     pub film: Option<PathBuf>,
     /// Receives one line for each participant that joins or leaves.
     pub log: Option<Log>,
-    /// Further routes on the same listeners, such as those of the broker.
+    /// Further routes on the same listeners, such as those of the dashboard and the broker.
     pub routes: Option<Router>,
 }
 
@@ -88,7 +90,22 @@ impl Server {
                 format!("{address} is not a loopback address: the broker needs a token there");
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, reason));
         }
-        self.listen(listener, if has_token { router } else { pages::guarded(router) })
+        self.listen(listener, if has_token { router } else { guarded(router, Access::Local) })
+    }
+
+    /// Serves only `router` on one more listener, which may be bound to any address, to clients
+    /// that send the token as a bearer token or as the password of Basic authentication. They must
+    /// name the server by its address.
+    ///
+    /// # Errors
+    /// If the listener cannot be used.
+    pub fn add_protected(
+        &self,
+        listener: TcpListener,
+        router: Router,
+        token: Secret,
+    ) -> io::Result<()> {
+        self.listen(listener, guarded(router, Access::Token(Arc::new(token))))
     }
 
     fn listen(&self, listener: TcpListener, router: Router) -> io::Result<()> {

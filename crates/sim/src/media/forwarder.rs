@@ -216,9 +216,9 @@ impl Forwarder {
         self.audio.show_sent(show);
     }
 
-    /// Takes the contents of the receiver reports of the run.
-    pub(crate) fn take_reported(&mut self) -> Reported {
-        std::mem::take(&mut self.reported)
+    /// The contents of the receiver reports so far.
+    pub(crate) fn reported(&self) -> &Reported {
+        &self.reported
     }
 }
 

@@ -212,9 +212,9 @@ impl MediaSender {
         }
     }
 
-    /// Takes the contents of the receiver reports of the run.
-    pub(crate) fn take_reported(&mut self) -> Option<Reported> {
-        self.video.as_mut().map(|video| std::mem::take(&mut video.reported))
+    /// The contents of the receiver reports so far; `None` without video.
+    pub(crate) fn reported(&self) -> Option<&Reported> {
+        self.video.as_ref().map(|video| &video.reported)
     }
 }
 

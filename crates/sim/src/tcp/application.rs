@@ -66,10 +66,10 @@ impl Application {
 
     /// (when the page was loaded, load time in seconds) of each page; `None` for an application
     /// without pages.
-    pub(super) fn take_loaded(&mut self) -> Option<Vec<(Time, f64)>> {
+    pub(super) fn loaded(&self) -> Option<&[(Time, f64)]> {
         match self {
             Self::Stream { .. } => None,
-            Self::Pages(pages) => Some(pages.take_loaded()),
+            Self::Pages(pages) => Some(pages.loaded()),
         }
     }
 }

@@ -97,11 +97,20 @@ impl TcpFlow {
     }
 
     /// Ends the flow and returns its record.
-    pub(crate) fn finish(mut self) -> StreamRecord {
-        let values = self.sender.take_round_trips();
-        let mut points = vec![Points { name: "roundTripTime", values }];
-        points
-            .extend(self.sender.take_pages().map(|values| Points { name: "pageLoadTime", values }));
+    pub(crate) fn finish(self) -> StreamRecord {
+        let points = self.points();
         self.sampler.finish(points)
+    }
+
+    /// The record of the flow so far.
+    pub(crate) fn record(&self) -> StreamRecord {
+        self.sampler.clone().finish(self.points())
+    }
+
+    fn points(&self) -> Vec<Points> {
+        let points = |name, values: &[(Time, f64)]| Points { name, values: values.to_vec() };
+        let mut all = vec![points("roundTripTime", self.sender.round_trips())];
+        all.extend(self.sender.pages().map(|values| points("pageLoadTime", values)));
+        all
     }
 }

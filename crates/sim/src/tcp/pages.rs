@@ -94,9 +94,9 @@ impl Pages {
         }
     }
 
-    /// Takes (when the page was loaded, load time from its request in seconds) of each page.
-    pub(super) fn take_loaded(&mut self) -> Vec<(Time, f64)> {
-        std::mem::take(&mut self.loaded)
+    /// (When the page was loaded, load time from its request in seconds) of each page.
+    pub(super) fn loaded(&self) -> &[(Time, f64)] {
+        &self.loaded
     }
 }
 
@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(pages.end(), Some(200_000));
         pages.on_acknowledged(next + Duration::from_secs(3), 200_000);
         assert_eq!(pages.next_change(next + Duration::from_secs(3)), None);
-        let times: Vec<f64> = pages.take_loaded().into_iter().map(|(_, time)| time).collect();
+        let times: Vec<f64> = pages.loaded().iter().map(|(_, time)| *time).collect();
         assert_eq!(times, [2.0, 3.0]);
     }
     /// RFC 8868 § 5.1: 30 to 50 kB, evenly distributed; idle times are exponential with a mean of

@@ -105,7 +105,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 /// Runs one advice.
 fn one(advice: &mut Advice, runner: Runner<'_>) -> Result<Summary, Failure> {
     let failed = |job: Job, reason: &str| eprint(&format!("seed {}: {reason}", job.seed));
-    advice.run(runner, failed).map_err(|error| Failure::new(format!("cannot judge a run: {error}")))
+    advice
+        .run(runner, failed, |_| ())
+        .map_err(|error| Failure::new(format!("cannot judge a run: {error}")))
 }
 
 /// The situations of an experiment, or of the experiments that some claims test.

@@ -2,14 +2,18 @@ use super::eprint;
 use crate::cli::Serve;
 use crate::failure::Failure;
 use crate::output::Output;
+use dashboard::{Dashboard, Folder};
+use lab::runner::all_cores;
 use server::Secret;
 use server::broker::{Api, Broker, Config, Exposed, MIN_TOKEN, read_secret};
 use server::signalling::{Options, Server};
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
+use tempfile::TempDir;
 
 pub(crate) fn run(args: &Serve) -> Result<ExitCode, Failure> {
     let film = args.film.as_deref();
@@ -23,7 +27,9 @@ pub(crate) fn run(args: &Serve) -> Result<ExitCode, Failure> {
     if let Err(few) = server::raise_file_limit() {
         eprint(&format!("warning: {few}"));
     }
+    let (dashboard, temporary) = dashboard(args)?;
     // First, before any client can connect.
+    let protected = args.listen.map(|address| listen_on(address, "--listen")).transpose()?;
     let outside = args.bind.map(|address| listen_on(address, "--bind")).transpose()?;
     let listeners = listen(args.port)?;
     let port = listeners[0].local_addr().map_err(Failure::new)?.port();
@@ -34,11 +40,18 @@ pub(crate) fn run(args: &Serve) -> Result<ExitCode, Failure> {
     })
     .map_err(Failure::new)?;
     let log = (!args.quiet).then(|| Arc::new(eprint) as _);
-    let routes = broker.as_ref().map(Api::router);
+    let routes = broker.as_ref().map(Api::router).unwrap_or_default();
+    let routes = Some(routes.merge(dashboard.router()));
     let options = Options { film: args.film.clone(), log, routes };
     let server = Server::start(listeners, options).map_err(Failure::new)?;
     let mut out = Output::new();
     out.line_at_once(format!("http://localhost:{port}"))?;
+    if let (Some(listener), Some(path)) = (protected, &args.token_file) {
+        let address = listener.local_addr().map_err(Failure::new)?;
+        let token = file_token(path)?;
+        server.add_protected(listener, dashboard.router(), token).map_err(Failure::new)?;
+        out.line_at_once(format!("dashboard: http://{address}"))?;
+    }
     if let (Some(listener), Some(broker)) = (outside, &broker) {
         let address = listener.local_addr().map_err(Failure::new)?;
         server
@@ -47,8 +60,32 @@ pub(crate) fn run(args: &Serve) -> Result<ExitCode, Failure> {
         out.line_at_once(format!("broker: http://{address}"))?;
     }
     stopped.recv().map_err(Failure::new)?;
-    drop(server);
+    drop((server, dashboard, temporary));
     Ok(ExitCode::SUCCESS)
+}
+
+/// The dashboard, and the folder of its store if that is removed at the end.
+fn dashboard(args: &Serve) -> Result<(Arc<Dashboard>, Option<TempDir>), Failure> {
+    let folder = args.experiments.as_deref().map(Folder::open).transpose().map_err(Failure::new)?;
+    let temporary = match &args.store {
+        Some(_) => None,
+        None => Some(tempfile::Builder::new().prefix("weir-serve-").tempdir()?),
+    };
+    let store = match (&args.store, &temporary) {
+        (Some(path), _) => path.clone(),
+        (None, Some(folder)) => folder.path().join("runs.sqlite"),
+        (None, None) => unreachable!("one of both is there"),
+    };
+    let real_time = if args.allow_real { Some(std::env::current_exe()?) } else { None };
+    let options = dashboard::Options {
+        store,
+        is_temporary: temporary.is_some(),
+        folder,
+        jobs: args.jobs.unwrap_or_else(all_cores),
+        real_time,
+        version: env!("WEIR_VERSION").to_owned(),
+    };
+    Ok((Dashboard::open(options).map_err(Failure::new)?, temporary))
 }
 
 /// The broker, if a file configures one.
@@ -71,14 +108,20 @@ fn broker(args: &Serve) -> Result<Option<Arc<Api>>, Failure> {
 
 /// The token from a file or from the environment, if there is one.
 fn token(args: &Serve) -> Result<Option<Secret>, Failure> {
-    let (from, word) = match (&args.token_file, std::env::var("WEIR_BROKER_TOKEN")) {
-        (Some(path), _) => {
-            let word = read_secret(path).map_err(|reason| format!("{}: {reason}", path.display()));
-            (path.display().to_string(), word.map_err(Failure::new)?)
-        }
-        (None, Ok(word)) => ("WEIR_BROKER_TOKEN".to_owned(), word),
-        (None, Err(_)) => return Ok(None),
-    };
+    match (&args.token_file, std::env::var("WEIR_BROKER_TOKEN")) {
+        (Some(path), _) => file_token(path).map(Some),
+        (None, Ok(word)) => checked_token("WEIR_BROKER_TOKEN", &word).map(Some),
+        (None, Err(_)) => Ok(None),
+    }
+}
+
+/// The token in a file.
+fn file_token(path: &Path) -> Result<Secret, Failure> {
+    let word = read_secret(path).map_err(|reason| format!("{}: {reason}", path.display()));
+    checked_token(&path.display().to_string(), &word.map_err(Failure::new)?)
+}
+
+fn checked_token(from: &str, word: &str) -> Result<Secret, Failure> {
     let word = word.trim();
     if word.len() < MIN_TOKEN || !word.bytes().all(|byte| byte.is_ascii_graphic()) {
         let suggestion = "create one with 'openssl rand -hex 16'";
@@ -86,7 +129,7 @@ fn token(args: &Serve) -> Result<Option<Secret>, Failure> {
             "{from}: a token has {MIN_TOKEN} letters and digits or more; {suggestion}"
         )));
     }
-    Ok(Some(Secret::new(word)))
+    Ok(Secret::new(word))
 }
 
 /// Listens on the address of an option.

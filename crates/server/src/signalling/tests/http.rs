@@ -24,7 +24,7 @@ fn get(served: &Served, path: &str) -> (String, Vec<u8>) {
 #[test]
 fn every_page_has_the_security_headers() {
     let served = serve();
-    for path in ["/", "/call?room=a", "/call.js", "/style.css", "/icon.svg"] {
+    for path in ["/rooms", "/call?room=a", "/call.js", "/style.css", "/icon.svg"] {
         let (head, body) = get(&served, path);
         assert!(head.starts_with("http/1.1 200"), "{path}: {head}");
         assert!(!body.is_empty(), "{path}");

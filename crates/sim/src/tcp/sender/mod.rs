@@ -139,14 +139,14 @@ impl TcpSender {
     }
 
     /// Takes the recorded (time, round-trip time in seconds), one per round.
-    pub(crate) fn take_round_trips(&mut self) -> Vec<(Time, f64)> {
-        std::mem::take(&mut self.round_trips)
+    pub(crate) fn round_trips(&self) -> &[(Time, f64)] {
+        &self.round_trips
     }
 
     /// Takes (when the page was loaded, load time in seconds) of each page; `None` for an
     /// application without pages.
-    pub(crate) fn take_pages(&mut self) -> Option<Vec<(Time, f64)>> {
-        self.application.take_loaded()
+    pub(crate) fn pages(&self) -> Option<&[(Time, f64)]> {
+        self.application.loaded()
     }
 
     /// When the next call of `wake` is due.

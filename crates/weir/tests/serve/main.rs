@@ -1,7 +1,10 @@
 //! `weir serve` as a user meets it.
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
+#[path = "../common/mod.rs"]
 mod common;
+mod dashboard;
+mod webdriver;
 
 use common::{Running, weir};
 use predicates::str::contains;
@@ -20,7 +23,7 @@ fn it_says_where_it_is_and_ends_cleanly() {
     stream.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
-    assert!(answer.starts_with("HTTP/1.1 200") && answer.contains("<form"), "{answer}");
+    assert!(answer.starts_with("HTTP/1.1 200") && answer.contains("/app.js"), "{answer}");
     assert_eq!(server.stop("INT").1.code(), Some(0));
 }
 
