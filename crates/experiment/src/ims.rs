@@ -17,7 +17,8 @@ const UDP: u32 = 17;
 /// packet of about 1100 bytes, and 5 % RTCP (RFC 3550 § 6.2). The call page requests the same
 /// (`web/src/ims.ts`).
 const OVERHEAD_PERCENT: u64 = 10;
-/// What a session requests for audio: Opus at 32 kbit/s in 50 packets per second, and their headers.
+/// What a session requests for audio: Opus at 32 kbit/s in 50 packets per second, with their
+/// headers.
 const AUDIO: Bitrate = Bitrate::from_kbps(64);
 
 /// An IMS: the hosts of its functions.

@@ -342,8 +342,8 @@ fn worst_delay(bearers: Vec<BearerConfig>, of: impl Fn(u16) -> Flow) -> f64 {
 }
 
 /// As [`worst_delay`], separately for the packets sent before, between and after 4 and 8 s of 12 s,
-/// without those of the first 0.4 s of the later parts. `change` is called with every multiple of 4 s
-/// before the packets that are sent then.
+/// without those of the first 0.4 s of the later parts. `change` is called with every multiple of
+/// 4 s before the packets that are sent then.
 fn worst_delays(
     bearers: Vec<BearerConfig>,
     of: impl Fn(u16) -> Flow,

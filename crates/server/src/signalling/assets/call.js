@@ -610,7 +610,8 @@ function toSettings(fields, password) {
     iceServers: servers,
     relay,
     render: true,
-    statsInterval: 0
+    statsInterval: 0,
+    ims: null
   };
 }
 function isBrokered(fields) {

@@ -75,7 +75,7 @@ pub struct Launch<'a> {
     pub media: Option<&'a Media>,
     /// The folder for Chromium's own logs of its peer connections. Firefox has no such logs.
     pub event_logs: Option<&'a Path>,
-    /// The SHA-256 of a public key in base64, whose certificate Chromium trusts without checking who
+    /// The SHA-256 of a public key in base64. Chromium trusts its certificate without checking who
     /// signed it.
     pub trusted_key: Option<&'a str>,
     /// Whether the host keeps its IPv6 address. With both, browsers call over IPv6 (RFC 8421,
