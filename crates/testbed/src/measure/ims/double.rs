@@ -17,6 +17,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+/// The vendor of the AVPs that 3GPP has defined.
+pub(super) const VENDOR: Option<u32> = Some(VENDOR_3GPP);
 /// The port of Diameter (RFC 6733 § 2.1).
 pub(super) const PORT: u16 = 3_868;
 /// The time between two looks at the stop flag.

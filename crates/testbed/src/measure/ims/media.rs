@@ -1,7 +1,6 @@
 //! The media of a session, as an AAR describes them (3GPP TS 29.214 § 5.3).
 
-use super::double::Refusal;
-use super::pcrf::VENDOR;
+use super::double::{Refusal, VENDOR};
 use crate::diameter::{Avp, DecodeError, Message, code};
 use emulator::FlowFilter;
 use std::net::{Ipv4Addr, SocketAddrV4};

@@ -7,7 +7,7 @@
 
 use super::double::{Refusal, Reply, Service, experimental, success};
 use super::media::{MediaComponent, MediaType};
-use crate::diameter::{Application, Avp, Command, Message, VENDOR_3GPP, code, result};
+use crate::diameter::{Application, Avp, Command, Message, code, result};
 use net::RlcMode;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
@@ -269,12 +269,10 @@ fn unknown_session() -> Avp {
     Avp::number(code::RESULT_CODE, result::UNKNOWN_SESSION_ID)
 }
 
-/// The number of 3GPP, for the AVPs of its requests.
-pub(super) const VENDOR: Option<u32> = Some(VENDOR_3GPP);
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measure::ims::double::VENDOR;
     use crate::measure::ims::double::tests::Rig;
     use std::sync::Arc;
     use std::time::Duration as Span;
