@@ -21,6 +21,8 @@ if (process.argv.includes("--tests")) {
   const licence = (await readFile("node_modules/uplot/LICENSE", "utf8")).trim();
   const banner = { js: `/* Contains uPlot (https://github.com/leeoniya/uPlot):\n${licence}\n*/` };
   await files("crates/server/src/signalling/assets", { call: "src/main.ts", style: "src/style.css" }, ["start.html", "call.html", "icon.svg"]);
+  // A file of its own, because JsSIP is larger than the page.
+  await files("crates/server/src/signalling/assets", { ims: "src/ims.ts" }, [], { minify: true, legalComments: "inline" });
   await files("crates/dashboard/src/assets", { app: "src/dashboard/main.ts" }, ["app.html"], { banner });
   await files("crates/dashboard/src/assets", { app: "src/dashboard/app.css" }, []);
   await files("crates/report/src/assets", { zoom: "src/report/main.ts" }, [], { banner, minify: true });

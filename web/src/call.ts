@@ -13,7 +13,30 @@ export interface CallListener {
   failed(text: string): void;
 }
 
-export class Call {
+/** A call whose session descriptions take any way: through the room, or through an IMS. */
+export interface AnyCall {
+  /** The received media. */
+  readonly remote: MediaStream;
+  /** Calls the other participant. */
+  offer(): void;
+  /** Handles a message of the other participant. */
+  take(message: ToPage & { type: "offer" | "answer" | "candidate" }): void;
+  /** All members of all objects of `getStats`; null before there is a connection. */
+  stats(): Promise<StatsReport | null>;
+  /** Hangs up. */
+  close(): void | Promise<void>;
+}
+
+/** The statistics of a connection. */
+export async function statsOf(connection: RTCPeerConnection): Promise<StatsReport> {
+  const at = performance.timeOrigin + performance.now();
+  const report = await connection.getStats();
+  const stats: StatsReport["stats"] = {};
+  report.forEach((value: { id: string }) => (stats[value.id] = { ...value }));
+  return { at, stats };
+}
+
+export class Call implements AnyCall {
   /** The received media. */
   readonly remote = new MediaStream();
   readonly #connection: RTCPeerConnection;
@@ -150,12 +173,8 @@ export class Call {
   }
 
   /** All members of all objects of `getStats`. */
-  async stats(): Promise<StatsReport> {
-    const at = performance.timeOrigin + performance.now();
-    const report = await this.#connection.getStats();
-    const stats: StatsReport["stats"] = {};
-    report.forEach((value: { id: string }) => (stats[value.id] = { ...value }));
-    return { at, stats };
+  stats(): Promise<StatsReport> {
+    return statsOf(this.#connection);
   }
 
   close(): void {

@@ -1,11 +1,14 @@
 // A measured call: the run starts and stops it; the page reports states, statistics and errors.
-import { Call } from "./call";
+import { Call, type AnyCall, type CallListener } from "./call";
 import type { CallRole, CallSettings, FromPage, ToPage } from "./generated/messages";
+import type { ImsCall } from "./ims";
 import { acquire, type Media } from "./media";
 import { nextReport } from "./schedule";
 import { Signalling } from "./signalling";
 import { mediaErrorText, messageOf, stateText } from "./texts";
 
+/** The module of calls through an IMS. Its address is not a literal, so that it stays a file of its own: it is larger than the page. */
+const IMS: string = "/ims.js";
 /** The maximum length of a note or error text, characters. */
 const MAX_NOTE = 2000;
 
@@ -23,7 +26,8 @@ export class MeasuredCall {
   #signalling: Signalling;
   #settings: CallSettings | null = null;
   #media: Media | null = null;
-  #call: Call | null = null;
+  #call: AnyCall | null = null;
+  #ims: ImsCall | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** The run has stopped the call or has ended; from now on nothing is reported. */
   #over = false;
@@ -47,6 +51,9 @@ export class MeasuredCall {
     switch (message.type) {
       case "welcome":
         if (message.settings) void this.#prepare(message.settings);
+        break;
+      case "register":
+        this.#ims?.register();
         break;
       case "start":
         this.#start(message.epoch);
@@ -78,7 +85,7 @@ export class MeasuredCall {
     }
     if (this.#over) return this.#media.stop();
     const send = (message: FromPage) => this.#signalling.send(message);
-    this.#call = new Call(settings, this.#media.stream, this.role === "caller", send, {
+    const listener: CallListener = {
       state: (state) => {
         if (this.#over) return;
         // A lost connection is a result. The run decides whether to end the call.
@@ -87,7 +94,17 @@ export class MeasuredCall {
       },
       note: (message) => send({ type: "log", message: message.slice(0, MAX_NOTE) }),
       failed: (message) => this.#failed(message),
-    });
+    };
+    if (settings.ims) {
+      try {
+        const module = (await import(IMS)) as typeof import("./ims");
+        this.#call = this.#ims = new module.ImsCall(settings, settings.ims, this.#media.stream, send, listener);
+      } catch (error) {
+        return this.#failed(`no call through an IMS is possible: ${messageOf(error)}`);
+      }
+    } else {
+      this.#call = new Call(settings, this.#media.stream, this.role === "caller", send, listener);
+    }
     if (settings.render) this.screen.local(this.#media.stream);
     this.screen.remote(this.#call.remote, settings.render);
     this.screen.status("Ready. Waiting for the run to start the call.");
@@ -114,7 +131,8 @@ export class MeasuredCall {
   }
 
   async #report(): Promise<void> {
-    if (this.#call) this.#signalling.send({ type: "stats", report: await this.#call.stats() });
+    const report = await this.#call?.stats();
+    if (report) this.#signalling.send({ type: "stats", report });
   }
 
   async #stop(): Promise<void> {
@@ -125,6 +143,8 @@ export class MeasuredCall {
     } catch (error) {
       this.#signalling.send({ type: "log", message: `no final statistics available: ${messageOf(error)}`.slice(0, MAX_NOTE) });
     }
+    // In an IMS, the run ends only after the other functions know that the call is over.
+    await this.#ims?.close();
     this.#signalling.send({ type: "bye" });
     this.#end("The call is over.", false);
   }
@@ -138,7 +158,7 @@ export class MeasuredCall {
   #end(text: string, isError: boolean): void {
     this.#over = true;
     clearTimeout(this.#timer);
-    this.#call?.close();
+    void this.#call?.close();
     this.#media?.stop();
     this.screen.status(text, isError);
   }

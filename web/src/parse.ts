@@ -18,6 +18,7 @@ const SHAPES: Record<ToPage["type"], Shape> = {
   answer: { sdp: text },
   candidate: { candidate: object },
   bye: {},
+  register: {},
   start: { epoch: Number.isFinite },
   stop: {},
   error: { reason: text, message: text },

@@ -127,6 +127,7 @@ export function toSettings(fields: Fields, password: string): CallSettings | str
     relay,
     render: true,
     statsInterval: 0,
+    ims: null,
   };
 }
 

@@ -5,7 +5,7 @@ import { MeasuredCall } from "../src/measured";
 
 const SETTINGS: CallSettings = {
   sends: false, audio: false, video: null, audioPriority: null, source: "devices", iceServers: [], relay: false, render: false,
-  statsInterval: 1000,
+  statsInterval: 1000, ims: null,
 };
 
 let socket: Socket;

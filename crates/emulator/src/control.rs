@@ -1,7 +1,10 @@
 //! Changes to a run in progress: requests over a Unix socket, one per line of text.
 
+mod bearer;
+
 use crate::error::EmulatorError;
-use net::{Change, Direction, HostId, LinkId, LossConfig, RateConfig, Schedule};
+pub use bearer::{BearerRequestError, FlowFilter};
+use net::{BearerConfig, Change, Direction, HostId, LinkId, LossConfig, RateConfig, Schedule};
 use rustix::event::{EventfdFlags, eventfd};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -18,13 +21,19 @@ use units::{Bitrate, Duration, ParseError, Ratio};
 pub enum Request {
     /// Change the rate, the delay or the loss of a line.
     Set(LinkId, Change),
+    /// Establish a dedicated bearer for a host on LTE. The answer has the line `bearer NUMBER`.
+    Establish(HostId, Box<BearerConfig>),
+    /// Release a dedicated bearer of a host.
+    Release(HostId, usize),
     /// Report the state of all lines.
     Show,
     /// End the run.
     Stop,
 }
 
-const USAGE: &str = "write 'set HOST.up|down rate|delay|loss VALUE', 'show' or 'stop'";
+const USAGE: &str = "write 'set HOST.up|down rate|delay|loss VALUE', \
+    'bearer establish HOST qci=N gbr=RATE filter=udp/ADDRESS:PORT/ADDRESS:PORT', \
+    'bearer release HOST NUMBER', 'show' or 'stop'";
 
 /// Why a text is not a [`Request`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -55,6 +64,9 @@ pub enum RequestError {
     /// The value cannot be read.
     #[error(transparent)]
     Value(#[from] ParseError),
+    /// The description of a bearer cannot be read.
+    #[error(transparent)]
+    Bearer(#[from] BearerRequestError),
 }
 
 /// Reads a request, for example `set alice.up rate 500kbit/s`; `hosts` are the names of the run's
@@ -70,6 +82,15 @@ pub fn parse(request: &str, hosts: &[String]) -> Result<Request, RequestError> {
         ["set", line, parameter, value] => {
             Ok(Request::Set(parse_line(line, hosts)?, parse_change(parameter, value)?))
         }
+        ["bearer", "establish", host, ref description @ ..] => {
+            let host = parse_host(host, hosts)?;
+            Ok(Request::Establish(host, Box::new(bearer::parse(host, description)?)))
+        }
+        ["bearer", "release", host, number] => {
+            let number =
+                number.parse().map_err(|_| BearerRequestError::Number(number.to_owned()))?;
+            Ok(Request::Release(parse_host(host, hosts)?, number))
+        }
         [] => Err(RequestError::Empty),
         _ => Err(RequestError::Unknown(words.join(" "))),
     }
@@ -79,17 +100,18 @@ pub fn parse(request: &str, hosts: &[String]) -> Result<Request, RequestError> {
 fn parse_line(line: &str, hosts: &[String]) -> Result<LinkId, RequestError> {
     let (name, direction) =
         line.rsplit_once('.').ok_or_else(|| RequestError::NotALine(line.to_owned()))?;
-    let host = (0..).zip(hosts).find(|(_, host)| *host == name).map(|(index, _)| HostId(index));
-    let host = host.ok_or_else(|| RequestError::UnknownHost {
-        name: name.to_owned(),
-        known: hosts.to_vec(),
-    })?;
+    let host = parse_host(name, hosts)?;
     let direction = match direction {
         "up" => Direction::Up,
         "down" => Direction::Down,
         _ => return Err(RequestError::UnknownDirection(direction.to_owned())),
     };
     Ok(LinkId { host, direction })
+}
+
+fn parse_host(name: &str, hosts: &[String]) -> Result<HostId, RequestError> {
+    let host = (0..).zip(hosts).find(|(_, host)| *host == name).map(|(index, _)| HostId(index));
+    host.ok_or_else(|| RequestError::UnknownHost { name: name.to_owned(), known: hosts.to_vec() })
 }
 
 fn parse_change(parameter: &str, value: &str) -> Result<Change, RequestError> {
@@ -299,6 +321,9 @@ mod tests {
             ("set alice.up rate fast", "'fast' is not a rate"),
             ("set alice.up colour red", "write rate, delay or loss"),
             ("drop everything", "'drop everything' is not a request"),
+            ("bearer release carol 1", "there is no host 'carol'"),
+            ("bearer release alice first", "'first' is not the number of a bearer"),
+            ("bearer establish alice qci=2", "has no filter"),
         ] {
             assert!(reason(line).contains(expected), "{line}: {}", reason(line));
         }

@@ -293,6 +293,20 @@ impl Emulator {
                     network.change(now, place, change, &mut egress);
                     "ok".to_owned()
                 }
+                Request::Establish(host, bearer) => {
+                    let (network, mut egress) = self.parts(observer);
+                    match network.establish_bearer(now, host, *bearer, &mut egress) {
+                        Ok(number) => format!("bearer {number}\nok"),
+                        Err(error) => format!("error: {error}"),
+                    }
+                }
+                Request::Release(host, number) => {
+                    let (network, mut egress) = self.parts(observer);
+                    match network.release_bearer(now, host, number, &mut egress) {
+                        Ok(()) => "ok".to_owned(),
+                        Err(error) => format!("error: {error}"),
+                    }
+                }
                 Request::Show => self.show(now),
                 Request::Stop => {
                     stop.store(true, Ordering::Relaxed);

@@ -35,7 +35,9 @@ mod waiter;
 
 pub use abilities::{Ability, abilities};
 pub use clock::{Clock, monotonic};
-pub use control::{Controls, Request, RequestError, parse as parse_request};
+pub use control::{
+    BearerRequestError, Controls, FlowFilter, Request, RequestError, parse as parse_request,
+};
 pub use device::MTU;
 pub use emulator::{Emulator, Observer, Report};
 pub use error::EmulatorError;

@@ -24,6 +24,7 @@ mod grid;
 mod home;
 mod hosts;
 mod improve;
+mod ims;
 mod lte;
 mod measure;
 mod name;
@@ -55,6 +56,7 @@ pub use document::FileError as ExperimentError;
 pub use endpoint::{Browser, Endpoint, Native, UnknownEndpoint};
 pub use gateway::GatewayQueue;
 pub use home::{Home, HomeLine, HomeLineError, Use};
+pub use ims::{Ims, ImsFault};
 pub use measure::{MAX_FRAME_RATE, MAX_SIZE, Measure};
 pub use origins::Origins;
 pub use outline::Outline;
@@ -122,6 +124,7 @@ pub struct Cell {
     origins: Origins,
     programs: Vec<Program>,
     measure: Measure,
+    ims: Option<Ims>,
 }
 
 impl Cell {
@@ -149,6 +152,22 @@ impl Cell {
     #[must_use]
     pub fn measure(&self) -> &Measure {
         &self.measure
+    }
+
+    /// The IMS that the calls pass when they are measured.
+    #[must_use]
+    pub fn ims(&self) -> Option<&Ims> {
+        self.ims.as_ref()
+    }
+
+    /// The cell without the bearers that its IMS requests, for a run in which it does.
+    #[must_use]
+    pub fn without_requested_bearers(&self) -> Self {
+        let mut cell = self.clone();
+        if let Some(ims) = &self.ims {
+            ims.remove_bearers(&mut cell.scenario.network);
+        }
+        cell
     }
 
     /// The sections of the file that the hosts, calls and TCP flows come from.
@@ -532,9 +551,9 @@ fn cell(
     let document = document_at(document, points)?;
     let params =
         axes.iter().zip(points).map(|(axis, point)| (axis.name.clone(), point.label.clone()));
-    let scenario::CellContents { scenario, origins, programs, measure } =
+    let scenario::CellContents { scenario, origins, programs, measure, ims } =
         scenario::read(document, files)?;
-    Ok(Cell { index, params: params.collect(), scenario, origins, programs, measure })
+    Ok(Cell { index, params: params.collect(), scenario, origins, programs, measure, ims })
 }
 
 /// The document at these points of its axes.

@@ -2,14 +2,14 @@ use super::files::Files;
 use super::origins::{Expanded, Origins};
 use super::programs::{self, Program};
 use super::traffic::Defaults;
-use super::{calls, hosts, measure, measure::Measure, strategy, tcp, users};
+use super::{calls, hosts, ims, ims::Ims, measure, measure::Measure, strategy, tcp, users};
 use document::{Fault, Location, Node, Reader, Table, Value};
 use sim::Scenario;
 use sim::recording::{MAX_SAMPLES, MAX_VALUES};
 use units::{Duration, Seed};
 
 /// The keys at the top of a file that describe a scenario.
-pub(super) const KEYS: [&str; 14] = [
+pub(super) const KEYS: [&str; 15] = [
     "duration",
     "sample_interval",
     "core_delay",
@@ -24,6 +24,7 @@ pub(super) const KEYS: [&str; 14] = [
     "strategy",
     "defaults",
     "measure",
+    "ims",
 ];
 
 /// The contents of a cell.
@@ -35,6 +36,8 @@ pub(super) struct CellContents {
     pub(super) programs: Vec<Program>,
     /// How its calls are measured.
     pub(super) measure: Measure,
+    /// The IMS that its calls pass.
+    pub(super) ims: Option<Ims>,
 }
 
 /// Reads a document. Its users and its strategy are replaced by the sections that they stand for.
@@ -52,19 +55,23 @@ fn read_expanded(
     let node = Node { value: Value::Table(document), location: Location::Line(1) };
     let mut top = Reader::new(&node, "")?;
     let (duration, sample_interval) = duration_and_interval(&mut top)?;
-    let (network, stacks) = hosts::read_hosts(&mut top, files)?;
+    let (mut network, stacks) = hosts::read_hosts(&mut top, files)?;
     let defaults = Defaults::read(&mut top)?;
     let (calls, call_paths) = calls::read(&mut top, &defaults.call, &network, duration, files)?;
     let (tcp, tcp_paths) = tcp::read(&mut top, &defaults.tcp, &network, duration)?;
     let programs = programs::read(&mut top, &network, duration, &tcp)?;
     let measure = measure::read(&mut top, &network, sample_interval, files)?;
+    let mut ims = ims::read(&mut top, &network, &calls)?;
+    if let Some(ims) = &mut ims {
+        ims.add_bearers(&mut network, &calls);
+    }
     let hosts: Vec<String> =
         network.hosts.iter().map(|host| format!("host.{}", host.name)).collect();
     let origins = Origins::new(expanded, &call_paths, &tcp_paths, &hosts);
     let scenario =
         Scenario { duration, sample_interval, seed: Seed(1), network, stacks, calls, tcp };
     check_values(&top, &scenario)?;
-    Ok(CellContents { scenario, origins, programs, measure })
+    Ok(CellContents { scenario, origins, programs, measure, ims })
 }
 
 fn duration_and_interval(top: &mut Reader<'_>) -> Result<(Duration, Duration), Fault> {

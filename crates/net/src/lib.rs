@@ -46,10 +46,10 @@ mod serialisation;
 mod trace;
 
 pub use access::{
-    AccessConfig, AccessKind, Aggregation, BearerConfig, Buffer, ChannelAccess, ChannelBandwidth,
-    ChannelWidth, ConfigError, DriverOrder, Fading, FastFading, GuardInterval, Handover,
-    HostConfig, Layout, LteConfig, LteError, LteProblem, LteTerminal, NetworkConfig, PathLoss,
-    RateControl, RlcMode, Scheduler, Shadowing, Start, UrbanLoss, WifiConfig, WifiDevice,
+    AccessConfig, AccessKind, Aggregation, BearerConfig, BearerError, Buffer, ChannelAccess,
+    ChannelBandwidth, ChannelWidth, ConfigError, DriverOrder, Fading, FastFading, GuardInterval,
+    Handover, HostConfig, Layout, LteConfig, LteError, LteProblem, LteTerminal, NetworkConfig,
+    PathLoss, RateControl, RlcMode, Scheduler, Shadowing, Start, UrbanLoss, WifiConfig, WifiDevice,
     WifiError, WifiStation,
 };
 pub use accounting::{Accounting, Count};

@@ -2,7 +2,10 @@
 //!
 //! A packet crosses its sender's access upwards, the core, and its receiver's access downwards.
 
-use crate::access::{Access, AccessKind, CellEvents, ConfigError, NetworkConfig, Shared};
+use crate::access::{
+    Access, AccessKind, BearerConfig, BearerError, CellEvents, Cellular, ConfigError,
+    NetworkConfig, Shared,
+};
 use crate::accounting::{Accounting, Count};
 use crate::agenda::{Agenda, Element};
 use crate::config::Change;
@@ -200,6 +203,56 @@ impl Network {
         let server = server_of(link);
         self.agenda.book(server, line.server_due(now));
         self.agenda.book(server + 1, line.pipe_due());
+    }
+
+    /// Establishes a dedicated bearer of a host's LTE network, after everything that is due at or
+    /// before `now`. Returns its number, for [`Self::release_bearer`]. The filters of the bearer
+    /// must select only packets from or to this host.
+    ///
+    /// # Errors
+    /// If the host is not on LTE, or the bearer is impossible.
+    ///
+    /// # Panics
+    /// If there is no such host.
+    pub fn establish_bearer(
+        &mut self,
+        now: Time,
+        host: HostId,
+        bearer: BearerConfig,
+        events: &mut impl Events,
+    ) -> Result<usize, BearerError> {
+        self.advance(now, events);
+        let lte = self.lte_of(host)?;
+        bearer.check_dedicated()?;
+        Ok(lte.establish_bearer(now, bearer))
+    }
+
+    /// Releases a dedicated bearer of a host's LTE network, after everything that is due at or
+    /// before `now`. Packets that wait in it are still sent.
+    ///
+    /// # Errors
+    /// If the host is not on LTE, or has no such bearer.
+    ///
+    /// # Panics
+    /// If there is no such host.
+    pub fn release_bearer(
+        &mut self,
+        now: Time,
+        host: HostId,
+        number: usize,
+        events: &mut impl Events,
+    ) -> Result<(), BearerError> {
+        self.advance(now, events);
+        let there = self.lte_of(host)?.release_bearer(number);
+        if there { Ok(()) } else { Err(BearerError::Unknown(number)) }
+    }
+
+    fn lte_of(&mut self, host: HostId) -> Result<&mut Cellular, BearerError> {
+        let kind = self.access_kind(host);
+        let Access::Shared(index) = &self.hosts[usize::from(host.0)] else {
+            return Err(BearerError::NotLte(kind));
+        };
+        self.shared[*index].lte().ok_or(BearerError::NotLte(kind))
     }
 
     /// The technology of a host's access. A wired one can be [changed](Network::change).

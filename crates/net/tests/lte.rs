@@ -4,10 +4,10 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
 use net::{
-    AccessConfig, BearerConfig, ChannelBandwidth, Direction, DropReason, Dropped, Dscp, Events,
-    FadingTrace, FastFading, Field, Filter, Flow, Handover, HostConfig, HostId, Layout, LineConfig,
-    LinkId, LteConfig, LteTerminal, Match, Network, NetworkConfig, Packet, QueueConfig, RlcMode,
-    Scheduler, Shadowing, Start, UrbanLoss,
+    AccessConfig, AccessKind, BearerConfig, BearerError, ChannelBandwidth, Direction, DropReason,
+    Dropped, Dscp, Events, FadingTrace, FastFading, Field, Filter, Flow, Handover, HostConfig,
+    HostId, Layout, LineConfig, LinkId, LteConfig, LteProblem, LteTerminal, Match, Network,
+    NetworkConfig, Packet, QueueConfig, RlcMode, Scheduler, Shadowing, Start, UrbanLoss,
 };
 use std::sync::Arc;
 use units::{Bitrate, Bytes, Decibels, Duration, Metres, Seed, Speed, Time};
@@ -338,10 +338,21 @@ fn marked(qci: u8, gbr: Option<Bitrate>) -> BearerConfig {
 /// The largest delay, in milliseconds, of a marked stream of 1 Mbit/s beside full buffers of its
 /// own terminal and of another.
 fn worst_delay(bearers: Vec<BearerConfig>, of: impl Fn(u16) -> Flow) -> f64 {
+    worst_delays(bearers, of, |_, _, _| {})[0]
+}
+
+/// As [`worst_delay`], separately for the packets sent before, between and after 4 and 8 s of 12 s,
+/// without those of the first 0.4 s of the later parts. `change` is called with every multiple of
+/// 4 s before the packets that are sent then.
+fn worst_delays(
+    bearers: Vec<BearerConfig>,
+    of: impl Fn(u16) -> Flow,
+    mut change: impl FnMut(u64, &mut Network, &mut Log),
+) -> [f64; 3] {
     let config = LteConfig { bearers, layers: 1, ..still() };
     let mut network = network(&config, &[at(100, 0), at(100, 0)], 1);
     let mut log = Log::default();
-    let mut worst = 0.0_f64;
+    let mut worst = [0.0_f64; 3];
     let full = |id, now| Packet {
         id,
         size: PACKET,
@@ -356,11 +367,19 @@ fn worst_delay(bearers: Vec<BearerConfig>, of: impl Fn(u16) -> Flow) -> f64 {
     }
     for tick in 1..3_000 {
         let now = Time::from_millis(4 * tick);
+        if tick % 1_000 == 0 {
+            change(4 * tick / 1_000, &mut network, &mut log);
+        }
         while let Some(due) = network.next_wake().filter(|&due| due <= now) {
             network.advance(due, &mut log);
             for (at, packet) in std::mem::take(&mut log.arrived) {
                 if packet.dscp == Dscp::AF41 {
-                    worst = worst.max(at.saturating_since(packet.sent).as_millis_f64());
+                    let sent = (packet.sent.as_secs_f64() * 1e3) as u64;
+                    let part = (sent / 4_000) as usize;
+                    if part == 0 || sent % 4_000 >= 400 {
+                        let delay = at.saturating_since(packet.sent).as_millis_f64();
+                        worst[part] = worst[part].max(delay);
+                    }
                 } else {
                     network.send(at, full(packet.id, at), &mut log);
                 }
@@ -391,6 +410,46 @@ fn a_dedicated_bearer_keeps_the_delay_of_a_stream_low() {
         assert!(shared > 200.0, "{shared}");
         assert!(guaranteed < 40.0 && prior < 40.0, "{guaranteed} {prior}");
     }
+}
+
+#[test]
+fn a_bearer_can_be_established_and_released_during_a_run() {
+    for of in [down, up] {
+        let mut number = None;
+        let delays = worst_delays(vec![BearerConfig::default()], of, |at, network, log| {
+            let now = Time::from_secs(at);
+            match number {
+                None => {
+                    let bearer = marked(2, Some(Bitrate::from_mbps(2)));
+                    let established = network.establish_bearer(now, HostId(1), bearer, log);
+                    number = Some(established.unwrap());
+                }
+                Some(number) => network.release_bearer(now, HostId(1), number, log).unwrap(),
+            }
+        });
+        let [before, during, after] = delays;
+        println!("before {before} ms, with the bearer {during} ms, after {after} ms");
+        assert!(before > 200.0 && after > 200.0, "{before} {after}");
+        assert!(during < 40.0, "{during}");
+    }
+}
+
+#[test]
+fn only_possible_bearers_of_terminals_can_be_established() {
+    let mut network = network(&still(), &[at(100, 0)], 1);
+    let mut log = Log::default();
+    let mut establish =
+        |host, bearer| network.establish_bearer(Time::ZERO, HostId(host), bearer, &mut log);
+    let gbr = Some(Bitrate::from_mbps(1));
+    let wired = establish(0, marked(2, gbr)).unwrap_err();
+    assert_eq!(wired, BearerError::NotLte(AccessKind::Wired));
+    let impossible = establish(1, marked(2, None)).unwrap_err();
+    assert_eq!(impossible, BearerError::Problem(LteProblem::GbrMissing(2)));
+    let number = establish(1, marked(2, gbr)).unwrap();
+    let mut release = |number| network.release_bearer(Time::ZERO, HostId(1), number, &mut log);
+    assert_eq!(release(number), Ok(()));
+    assert_eq!(release(number), Err(BearerError::Unknown(number)));
+    assert_eq!(release(0), Err(BearerError::Unknown(0)), "the default bearer stays");
 }
 
 #[test]

@@ -6,6 +6,7 @@
 
 pub mod capture;
 mod clock;
+pub mod diameter;
 pub mod emulate;
 pub mod event_log;
 pub mod fit;

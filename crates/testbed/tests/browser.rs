@@ -67,6 +67,7 @@ impl Bench {
             kind,
             host: &self.testbed.hosts()[host],
             media,
+            trusted_key: None,
             ipv6: false,
             cancel: &self.cancel,
         })

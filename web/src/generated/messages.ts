@@ -22,7 +22,15 @@ sdp: string, } | { "type": "candidate",
 /**
  * The candidate.
  */
-candidate: IceCandidate, } | { "type": "bye" } | { "type": "ready" } | { "type": "connection-state",
+candidate: IceCandidate, } | { "type": "bye" } | { "type": "ready" } | { "type": "milestone",
+/**
+ * The step.
+ */
+step: Milestone,
+/**
+ * Its duration, milliseconds.
+ */
+elapsed: number, } | { "type": "connection-state",
 /**
  * The new state.
  */
@@ -64,7 +72,7 @@ sdp: string, } | { "type": "candidate",
 /**
  * The candidate.
  */
-candidate: IceCandidate, } | { "type": "bye" } | { "type": "start",
+candidate: IceCandidate, } | { "type": "bye" } | { "type": "register" } | { "type": "start",
 /**
  * The time, milliseconds since 1970.
  */
@@ -120,7 +128,11 @@ render: boolean,
  * The interval between two calls of `getStats`, milliseconds; 0 if the page sends no
  * statistics.
  */
-statsInterval: number, };
+statsInterval: number,
+/**
+ * The IP multimedia subsystem (IMS) that the call passes; `null` for none.
+ */
+ims: ImsSettings | null, };
 
 export type VideoSettings = {
 /**
@@ -148,6 +160,34 @@ maxBitrate: number | null,
  * The priority of video packets; `null` for the default of the browser.
  */
 priority: Priority | null, };
+
+export type ImsSettings = {
+/**
+ * The `wss:` URL of the P-CSCF.
+ */
+server: string,
+/**
+ * The user, without domain: `alice` of `sip:alice@ims.test`.
+ */
+user: string,
+/**
+ * The home domain, which is also the realm of SIP Digest.
+ */
+domain: string,
+/**
+ * The password of SIP Digest.
+ */
+password: string,
+/**
+ * The own IPv4 address, for Contact and Via.
+ */
+address: string,
+/**
+ * The user that the page calls; `null` if it is called.
+ */
+callee: string | null, };
+
+export type Milestone = "registered" | "accepted";
 
 export type Priority = "very-low" | "low" | "medium" | "high";
 

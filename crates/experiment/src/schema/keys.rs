@@ -21,7 +21,7 @@ pub(super) static FILE: [&[Key]; 1] = [&TOP];
 /// The keys of a change of a value over time.
 pub(super) static CHANGE: [&[Key]; 1] = [&OVER_TIME];
 
-static TOP: [Key; 28] = [
+static TOP: [Key; 29] = [
     key("title", Text, "The title, one line."),
     key("source", Text, "Where the experiment was published."),
     key("about", Text, "Why the parameters have their values."),
@@ -58,6 +58,7 @@ static TOP: [Key; 28] = [
     key("strategy", Table(&[&STRATEGY]), "How the operator's gateways help calls."),
     key("defaults", Table(&[&DEFAULTS]), "Defaults for every call and TCP flow."),
     key("measure", Table(&[&MEASURE]), "The endpoints and sources of a measured run."),
+    key("ims", Table(&[&IMS]), "The IMS that the calls pass when they are measured."),
 ];
 
 static ADVISE: [Key; 7] = [
@@ -260,6 +261,30 @@ static BEARER: [Key; 8] = [
         "filter",
         Either(&[Table(&[&FILTER]), List(&Table(&[&FILTER]))]),
         "The packets of the bearer.",
+    ),
+];
+
+static IMS: [Key; 9] = [
+    key("pcscf", Text, "The host of the P-CSCF."),
+    key("icscf", Text, "The host of the I-CSCF."),
+    key("scscf", Text, "The host of the S-CSCF."),
+    key("hss", Text, "The host of the HSS."),
+    key("pcrf", Text, "The host of the PCRF; default: none, and no bearers."),
+    key("agw", Text, "The host of the access gateway."),
+    key("max_gbr", RATE, "The highest guaranteed bit rate of a bearer; default: 5Mbit/s."),
+    key("rlc", Word(&["um", "am"]), "The RLC mode of the bearers; default: um."),
+    key(
+        "fault",
+        Word(&[
+            "wrong-password",
+            "unknown-user",
+            "pcrf-down",
+            "pcrf-silent",
+            "bearer-refused",
+            "agw-down",
+            "pcscf-killed",
+        ]),
+        "What fails; default: nothing.",
     ),
 ];
 

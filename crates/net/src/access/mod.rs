@@ -9,8 +9,8 @@ mod wired;
 
 pub use hosts::{ConfigError, HostConfig, NetworkConfig};
 pub use lte::{
-    BearerConfig, ChannelBandwidth, FastFading, Handover, Layout, LteConfig, LteError, LteProblem,
-    LteTerminal, RlcMode, Scheduler, Shadowing, Start, UrbanLoss,
+    BearerConfig, BearerError, ChannelBandwidth, FastFading, Handover, Layout, LteConfig, LteError,
+    LteProblem, LteTerminal, RlcMode, Scheduler, Shadowing, Start, UrbanLoss,
 };
 pub(crate) use lte::{Cellular, Terminal};
 pub use wifi::{
@@ -205,6 +205,11 @@ impl Shared {
             Self::Lte(Box::new(Cellular::new(lte, &terminals, seed)))
         });
         cells.chain(networks).collect()
+    }
+
+    /// The LTE network, if it is one.
+    pub(crate) fn lte(&mut self) -> Option<&mut Cellular> {
+        if let Self::Lte(network) = self { Some(network) } else { None }
     }
 
     /// Its technology.

@@ -1,8 +1,8 @@
 //! Generates the types of the page from the messages of the server.
 
 use super::message::{
-    CallRole, CallSettings, FromPage, IceCandidate, Priority, Reason, Source, StatsReport, ToPage,
-    VideoSettings,
+    CallRole, CallSettings, FromPage, IceCandidate, ImsSettings, Milestone, Priority, Reason,
+    Source, StatsReport, ToPage, VideoSettings,
 };
 use crate::IceServer;
 use std::path::Path;
@@ -26,6 +26,8 @@ fn generate() -> String {
         declaration::<CallRole>(&config),
         declaration::<CallSettings>(&config),
         declaration::<VideoSettings>(&config),
+        declaration::<ImsSettings>(&config),
+        declaration::<Milestone>(&config),
         declaration::<Priority>(&config),
         declaration::<Source>(&config),
         declaration::<IceServer>(&config),

@@ -53,6 +53,11 @@ impl MeasuredRoom {
         self.events.next(timeout)
     }
 
+    /// Asks both pages to register with the IMS of their settings. Both must be ready.
+    pub fn register(&self) {
+        self.registry.announce(&self.name, &ToPage::Register);
+    }
+
     /// Starts the call: the caller sends its offer. Both participants must be ready. Statistics are
     /// due at `epoch` (milliseconds since 1970 by this machine's clock) and then every
     /// `stats_interval`. Times that have passed are skipped.

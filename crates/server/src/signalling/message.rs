@@ -31,6 +31,42 @@ pub struct CallSettings {
     /// The interval between two calls of `getStats`, milliseconds; 0 if the page sends no
     /// statistics.
     pub stats_interval: u32,
+    /// The IP multimedia subsystem (IMS) that the call passes; `null` for none.
+    pub ims: Option<ImsSettings>,
+}
+
+/// How a page registers with an IMS, and calls. Its `Debug` form does not show the password.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ImsSettings {
+    /// The `wss:` URL of the P-CSCF.
+    pub server: String,
+    /// The user, without domain: `alice` of `sip:alice@ims.test`.
+    pub user: String,
+    /// The home domain, which is also the realm of SIP Digest.
+    pub domain: String,
+    /// The password of SIP Digest.
+    pub password: String,
+    /// The own IPv4 address, for Contact and Via.
+    pub address: String,
+    /// The user that the page calls; `null` if it is called.
+    pub callee: Option<String>,
+}
+
+impl std::fmt::Debug for ImsSettings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "ImsSettings({}@{} at {})", self.user, self.domain, self.server)
+    }
+}
+
+/// A step of a call through an IMS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "kebab-case")]
+pub enum Milestone {
+    /// The registrar has accepted the registration; timed from the first REGISTER.
+    Registered,
+    /// The called user has accepted the call; timed from the INVITE.
+    Accepted,
 }
 
 /// The video that a page sends.
@@ -181,6 +217,13 @@ pub enum FromPage {
     Bye,
     /// In a measured call: the page has its audio and video.
     Ready,
+    /// In a measured call through an IMS: a step is done.
+    Milestone {
+        /// The step.
+        step: Milestone,
+        /// Its duration, milliseconds.
+        elapsed: f64,
+    },
     /// In a measured call: `RTCPeerConnection.connectionState` has changed.
     ConnectionState {
         /// The new state.
@@ -237,6 +280,8 @@ pub enum ToPage {
     },
     /// The other participant has hung up.
     Bye,
+    /// In a measured call through an IMS: register.
+    Register,
     /// In a measured call: the caller sends its offer. Statistics are due at `epoch` and then every
     /// `statsInterval`.
     Start {
@@ -283,6 +328,8 @@ pub enum Reason {
 pub enum PageEvent {
     /// The page has its audio and video, and waits for the start.
     Ready,
+    /// A step of a call through an IMS, and its duration in milliseconds.
+    Milestone(Milestone, f64),
     /// The new `RTCPeerConnection.connectionState`.
     ConnectionState(String),
     /// Statistics.

@@ -25,8 +25,8 @@ mod tests;
 
 pub use measured::MeasuredRoom;
 pub use message::{
-    CallRole, CallSettings, FromPage, IceCandidate, PageEvent, Priority, Reason, Source,
-    StatsReport, ToPage, VideoSettings,
+    CallRole, CallSettings, FromPage, IceCandidate, ImsSettings, Milestone, PageEvent, Priority,
+    Reason, Source, StatsReport, ToPage, VideoSettings,
 };
 pub use room::{Membership, Refusal, RoomError};
 pub use server::{Options, Server};

@@ -9,7 +9,8 @@ use crate::places::{NoPlace, Places};
 use axum::Router;
 use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::{Extension, Path, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get, get_service};
 use std::sync::Arc;
@@ -20,6 +21,7 @@ const ASSETS: &[(&str, &str, &str)] = &[
     ("/rooms", "text/html; charset=utf-8", include_str!("assets/start.html")),
     ("/call", "text/html; charset=utf-8", include_str!("assets/call.html")),
     ("/call.js", "text/javascript; charset=utf-8", include_str!("assets/call.js")),
+    ("/ims.js", "text/javascript; charset=utf-8", include_str!("assets/ims.js")),
     ("/style.css", "text/css; charset=utf-8", include_str!("assets/style.css")),
     ("/icon.svg", "image/svg+xml", include_str!("assets/icon.svg")),
 ];
@@ -55,6 +57,25 @@ pub(super) fn router(
         .merge(router)
         .fallback(async || (StatusCode::NOT_FOUND, "Not found: no page has this address.\n"));
     guarded(router, Access::Local)
+}
+
+/// The router whose pages may also connect to WebSockets of this origin.
+pub(super) fn with_websocket(router: Router, origin: String) -> Router {
+    router.layer(middleware::map_response(move |response: Response| {
+        let allowed = allow_websocket(response, &origin);
+        async { allowed }
+    }))
+}
+
+fn allow_websocket(mut response: Response, origin: &str) -> Response {
+    let policy = response.headers().get(header::CONTENT_SECURITY_POLICY);
+    let policy = policy.and_then(|policy| policy.to_str().ok()).map(|policy| {
+        policy.replace("connect-src 'self'", &format!("connect-src 'self' {origin}"))
+    });
+    if let Some(policy) = policy.and_then(|policy| HeaderValue::try_from(policy).ok()) {
+        response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
+    response
 }
 
 /// Opens the WebSocket of a page.

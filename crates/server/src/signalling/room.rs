@@ -372,6 +372,7 @@ impl Membership {
             FromPage::Bye if room.reservation().is_none() => return relay(room, ToPage::Bye),
             FromPage::Bye => PageEvent::Bye,
             FromPage::Ready => PageEvent::Ready,
+            FromPage::Milestone { step, elapsed } => PageEvent::Milestone(step, elapsed),
             FromPage::ConnectionState { state } => PageEvent::ConnectionState(printable(&state)),
             FromPage::Stats { report } => PageEvent::Stats(report),
             FromPage::Log { .. } if self.notes == MAX_NOTES => return Ok(()),

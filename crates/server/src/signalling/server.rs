@@ -29,6 +29,9 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 pub struct Options {
     /// A WebM file that pages may send instead of camera and microphone.
     pub film: Option<PathBuf>,
+    /// The origin of a further WebSocket server that pages may connect to, such as a P-CSCF:
+    /// `wss://10.0.0.4:8443`.
+    pub websocket: Option<String>,
     /// Receives one line for each participant that joins or leaves.
     pub log: Option<Log>,
     /// Further routes on the same listeners, such as those of the dashboard and the broker.
@@ -57,7 +60,11 @@ impl Server {
             .build()?;
         let log = options.log.unwrap_or_else(|| Arc::new(|_| ()));
         let registry = Arc::new(RoomRegistry::new(log));
-        let router = pages::router(Arc::clone(&registry), options.film.as_deref(), options.routes);
+        let mut router =
+            pages::router(Arc::clone(&registry), options.film.as_deref(), options.routes);
+        if let Some(origin) = options.websocket {
+            router = pages::with_websocket(router, origin);
+        }
         let server = Self { registry, router, runtime: Some(runtime) };
         listeners.into_iter().try_for_each(|listener| server.add_listener(listener))?;
         Ok(server)

@@ -19,7 +19,7 @@ pub trait CallEndpoints {
     fn begin(&mut self, since_1970: Duration);
 
     /// Does what is due at `now`; called every few milliseconds. An error ends the run.
-    fn poll(&mut self, now: Time) -> Result<(), Self::Error>;
+    fn poll(&mut self, testbed: &Testbed, now: Time) -> Result<(), Self::Error>;
 
     /// Ends the endpoints, also after a failed start or a failed run. The hosts still exist.
     /// Returns errors that only show at the end.
@@ -56,7 +56,7 @@ impl CallEndpoints for NoCalls {
 
     fn begin(&mut self, _: Duration) {}
 
-    fn poll(&mut self, _: Time) -> Result<(), EmulationError> {
+    fn poll(&mut self, _: &Testbed, _: Time) -> Result<(), EmulationError> {
         Ok(())
     }
 

@@ -173,7 +173,7 @@ impl RunningProcesses {
         let mut tick = 0;
         while !over() && !self.is_done(clock.now(), end) {
             self.poll(testbed, clock.now(), emulation.output);
-            endpoints.poll(clock.now())?;
+            endpoints.poll(testbed, clock.now())?;
             let status = foreground.as_mut().map(std::process::Child::try_wait).transpose();
             let status =
                 status.map_err(|error| EmulationError::Foreground(Arc::new(error)))?.flatten();

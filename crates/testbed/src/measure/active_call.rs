@@ -2,7 +2,7 @@
 
 use super::plan::PlannedCall;
 use super::stats::{self, Collected, Collector};
-use server::signalling::{CallRole, MeasuredRoom, PageEvent};
+use server::signalling::{CallRole, MeasuredRoom, Milestone, PageEvent};
 use sim::recording::Event;
 use std::fmt;
 use units::{Duration, Time};
@@ -31,6 +31,18 @@ pub enum CallError {
     /// No page becomes ready.
     #[error("the pages are not ready within 20 s")]
     PagesNotReady,
+    /// A user of an IMS is not registered in time.
+    #[error("the user {host} of '{call}' is not registered {deadline}{log}")]
+    NotRegistered {
+        /// The host of the endpoint.
+        host: String,
+        /// The call.
+        call: String,
+        /// The time at which the user should be registered.
+        deadline: Deadline,
+        /// The last message of the pages.
+        log: LastMessage,
+    },
     /// The endpoints do not connect in time.
     #[error("the endpoints of '{call}' are not connected {deadline}: {states}{log}")]
     NotConnected {
@@ -108,6 +120,8 @@ pub(super) struct ActiveCall {
     collector: Option<Collector>,
     endpoints: [EndpointState; 2],
     events: Vec<Event>,
+    /// The durations of the steps of a call through an IMS.
+    notes: Vec<(String, String)>,
     /// The log messages of the pages.
     messages: Vec<String>,
 }
@@ -115,6 +129,8 @@ pub(super) struct ActiveCall {
 #[derive(Clone, Debug, Default)]
 struct EndpointState {
     ready: bool,
+    /// Whether it is registered with the IMS that the call passes.
+    registered: bool,
     connection: String,
     gone: bool,
     /// The time of its newest statistics.
@@ -145,6 +161,7 @@ impl ActiveCall {
             collector: None,
             endpoints: [EndpointState::default(), EndpointState::default()],
             events: Vec::new(),
+            notes: Vec::new(),
             messages: Vec::new(),
         }
     }
@@ -172,6 +189,20 @@ impl ActiveCall {
         Some(CallError::NotReady { host, call, log: self.last_message() })
     }
 
+    /// Asks the pages of a call through an IMS to register.
+    pub(super) fn register(&self) {
+        self.room.register();
+    }
+
+    /// The error that names a user who is not registered with the IMS that the call passes.
+    fn find_unregistered(&self) -> Option<CallError> {
+        let mut ends = self.call.settings.iter().zip(&self.endpoints);
+        let late = ends.position(|(page, end)| page.ims.is_some() && !end.registered)?;
+        let (host, call) = (self.hosts[late].clone(), self.name().to_owned());
+        let (deadline, log) = (Deadline::After(PATIENCE), self.last_message());
+        Some(CallError::NotRegistered { host, call, deadline, log })
+    }
+
     /// The run begins, at `start` (milliseconds since 1970).
     pub(super) fn begin(&mut self, start: f64, interval: Duration, duration: Duration) {
         let call = stats::CallInfo::new(&self.call.config, self.hosts.clone());
@@ -180,11 +211,17 @@ impl ActiveCall {
 
     /// Does what is due at this time of a run that began at `start` (milliseconds since 1970).
     pub(super) fn poll(&mut self, now: Time, start: f64) -> Result<(), CallError> {
-        if self.state == CallState::Waiting && now >= self.call.config.start {
+        let due = self.state == CallState::Waiting && now >= self.call.config.start;
+        let unregistered = if due { self.find_unregistered() } else { None };
+        if due && unregistered.is_none() {
             self.room.start(start);
             self.state = CallState::Calling { since: now };
         }
         self.receive(now)?;
+        let late = due && now.saturating_since(self.call.config.start) > PATIENCE;
+        if let Some(error) = unregistered.filter(|_| late) {
+            return Err(error);
+        }
         if now >= self.call.config.stop {
             self.hang_up()?;
         }
@@ -227,6 +264,10 @@ impl ActiveCall {
         let endpoint = &mut self.endpoints[index];
         match event {
             PageEvent::Ready => endpoint.ready = true,
+            PageEvent::Milestone(step, elapsed) => {
+                endpoint.registered |= step == Milestone::Registered;
+                self.milestone(index, step, elapsed, now);
+            }
             PageEvent::ConnectionState(state) => {
                 endpoint.connection = state;
                 self.connection(index, now);
@@ -253,6 +294,24 @@ impl ActiveCall {
         Ok(())
     }
 
+    /// A step of a call through an IMS is done, after `elapsed` milliseconds.
+    fn milestone(&mut self, index: usize, step: Milestone, elapsed: f64, now: Time) {
+        let (what, name) = match step {
+            Milestone::Registered => ("registered", "registration"),
+            Milestone::Accepted => ("accepted", "set-up"),
+        };
+        let (stream, value) = (self.stream(), elapsed / 1e3);
+        self.events.push(Event { at: now, stream, what, value });
+        let name = format!("{}.{}.{name}", self.name(), self.hosts[index]);
+        self.notes.push((name, format!("{elapsed:.0} ms")));
+    }
+
+    /// The name of the stream that stands for the call.
+    fn stream(&self) -> String {
+        let medium = if self.call.config.video.is_some() { "video" } else { "audio" };
+        format!("{}.{medium}", self.name())
+    }
+
     /// The connection state of an endpoint has changed.
     fn connection(&mut self, index: usize, now: Time) {
         let connected = self.endpoints.iter().all(|endpoint| endpoint.connection == "connected");
@@ -262,8 +321,7 @@ impl ActiveCall {
         }
         if self.endpoints[index].connection == "failed" && self.state == CallState::Connected {
             self.state = CallState::Broken;
-            let medium = if self.call.config.video.is_some() { "video" } else { "audio" };
-            let stream = format!("{}.{medium}", self.name());
+            let stream = self.stream();
             let value = now.saturating_since(self.call.config.start).as_secs_f64();
             self.events.push(Event { at: now, stream, what: "connectionFailed", value });
         }
@@ -298,6 +356,7 @@ impl ActiveCall {
     pub(super) fn finish(&mut self) -> Collected {
         let mut collected = self.collector.take().map(Collector::finish).unwrap_or_default();
         collected.events.append(&mut self.events);
+        collected.notes.append(&mut self.notes);
         collected.warnings.extend(
             self.messages.drain(..).map(|said| format!("'{}', {said}", self.call.config.name)),
         );

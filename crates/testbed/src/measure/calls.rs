@@ -4,6 +4,7 @@ use super::active_call::{ActiveCall, CallError};
 use super::browser::{Browser, BrowserError, Launch};
 use super::error::{BrowserLog, MeasureError};
 use super::event_logs::EventLogs;
+use super::ims::Ims;
 use super::machine::{self, MachineSampler};
 use super::media::Media;
 use super::native::{NativePeerSpec, NativePeers};
@@ -17,6 +18,7 @@ use experiment::Endpoint;
 use net::HostId;
 use server::signalling::{CallRole, Options, Server};
 use sim::Scenario;
+use sim::recording::Event;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -50,6 +52,12 @@ pub(super) struct MeasuredCalls<'a> {
     calls: Vec<ActiveCall>,
     machine: Option<MachineSampler>,
     event_logs: Option<EventLogs>,
+    /// The IMS that the calls pass, as the file describes it, and the control socket of the run.
+    ims_config: Option<(&'a experiment::Ims, &'a Path)>,
+    ims: Option<Ims>,
+    /// Whether the pages have been asked to register.
+    registering: bool,
+    events: Vec<Event>,
     start: f64,
     last_check: Time,
     notes: Notes,
@@ -61,9 +69,14 @@ impl<'a> MeasuredCalls<'a> {
         scenario: &'a Scenario,
         media: Vec<Option<Media>>,
         event_logs: Option<EventLogs>,
+        ims_config: Option<(&'a experiment::Ims, &'a Path)>,
     ) -> Self {
         Self {
             event_logs,
+            ims_config,
+            ims: None,
+            registering: false,
+            events: Vec::new(),
             plan,
             scenario,
             media,
@@ -127,6 +140,7 @@ impl<'a> MeasuredCalls<'a> {
         cancel: &AtomicBool,
     ) -> Result<(), MeasureError> {
         let event_logs = self.event_logs.as_ref();
+        let trusted_key = self.ims.as_ref().map(Ims::fingerprint);
         let launch = |browser_host: &BrowserHost, media: Option<&Media>| {
             let host = testbed.host(browser_host.host);
             let logs = event_logs
@@ -142,6 +156,7 @@ impl<'a> MeasuredCalls<'a> {
                 host,
                 media,
                 event_logs: logs.as_deref(),
+                trusted_key,
                 ipv6: false,
                 cancel,
             })
@@ -215,6 +230,16 @@ impl<'a> MeasuredCalls<'a> {
         MeasureError::Call { error, logs: logs.collect() }
     }
 
+    /// Takes what has happened in the IMS.
+    fn poll_ims(&mut self, now: Time) -> Result<(), MeasureError> {
+        let Some(ims) = &mut self.ims else { return Ok(()) };
+        let happened = ims.poll(now)?;
+        let at = now.min(Time::ZERO + self.scenario.duration);
+        self.events.extend(happened.events.into_iter().map(|event| Event { at, ..event }));
+        self.plan.warnings.extend(happened.warnings);
+        Ok(())
+    }
+
     /// Checks that the browsers, relays and forwarding units run.
     fn check_alive(&mut self) -> Result<(), MeasureError> {
         for (host, browser) in &mut self.browsers {
@@ -222,6 +247,9 @@ impl<'a> MeasuredCalls<'a> {
             browser.is_alive().map_err(named)?;
         }
         self.relays.check_alive()?;
+        if let Some(ims) = &mut self.ims {
+            ims.check_alive()?;
+        }
         Ok(self.forwarding_units.check_alive()?)
     }
 }
@@ -242,7 +270,13 @@ impl CallEndpoints for MeasuredCalls<'_> {
         }
         let film =
             self.media.iter().flatten().find_map(|media| media.webm.as_deref()).map(Path::to_owned);
-        let server = Server::start(listeners, Options { film, ..Options::default() })
+        if let Some((config, control)) = self.ims_config {
+            let ims = Ims::start(testbed, config, self.scenario, control, cancel)?;
+            ims.assign(&mut self.plan.calls)?;
+            self.ims = Some(ims);
+        }
+        let websocket = self.ims.as_ref().map(Ims::origin);
+        let server = Server::start(listeners, Options { film, websocket, ..Options::default() })
             .map_err(MeasureError::PageServer)?;
         self.relays = Relays::start(testbed, &mut self.plan.calls, self.scenario.duration, cancel)?;
         self.forwarding_units =
@@ -266,10 +300,18 @@ impl CallEndpoints for MeasuredCalls<'_> {
         }
     }
 
-    fn poll(&mut self, now: Time) -> Result<(), MeasureError> {
+    fn poll(&mut self, testbed: &Testbed, now: Time) -> Result<(), MeasureError> {
         if let Some(machine) = &mut self.machine {
             machine.poll(now);
         }
+        if let Some(ims) = &mut self.ims {
+            if !self.registering && ims.is_ready(now)? {
+                self.registering = true;
+                self.calls.iter().for_each(ActiveCall::register);
+            }
+            ims.break_down(testbed, now)?;
+        }
+        self.poll_ims(now)?;
         let start = self.start;
         self.each_call(|call| call.poll(now, start))?;
         if now.saturating_since(self.last_check) >= CHECK_INTERVAL {
@@ -300,13 +342,18 @@ impl CallEndpoints for MeasuredCalls<'_> {
                 scope.spawn(move || browser.quit());
             }
         });
+        // The messages that end the calls and registrations have arrived, or never will.
+        let polled = self.poll_ims(Time::MAX);
+        if let Some(ims) = self.ims.take() {
+            self.plan.warnings.extend(ims.warnings());
+        }
         self.native_peers = NativePeers::default();
         self.server = None;
         self.notes.call(self.relays.notes());
         self.relays = Relays::default();
         self.notes.call(self.forwarding_units.notes());
         self.forwarding_units = ForwardingUnits::default();
-        failed.map_or(Ok(()), Err)
+        failed.map_or(polled, Err)
     }
 
     fn records(&mut self, duration: Duration) -> Option<CallRecords> {
@@ -326,6 +373,7 @@ impl CallEndpoints for MeasuredCalls<'_> {
             ));
             self.notes.call(collected.notes);
         }
+        records.events.append(&mut self.events);
         for (browser_host, media) in self.plan.browser_hosts.iter().zip(&self.media) {
             if let Some(media) = media {
                 self.notes.media(&browser_host.name, media);

@@ -1,5 +1,6 @@
 use super::active_call::CallError;
 use super::browser::BrowserError;
+use super::ims::ImsError;
 use super::media::MediaError;
 use super::native::NativePeerError;
 use super::plan::PlanError;
@@ -84,6 +85,9 @@ pub enum MeasureError {
     /// A selective forwarding unit failed.
     #[error(transparent)]
     Sfu(#[from] SfuError),
+    /// The IMS that the calls pass failed.
+    #[error(transparent)]
+    Ims(#[from] ImsError),
     /// A call failed.
     #[error("{error}{}", .logs.iter().map(ToString::to_string).collect::<String>())]
     Call {

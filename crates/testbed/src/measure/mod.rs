@@ -12,6 +12,7 @@ mod calls;
 mod error;
 mod event_logs;
 mod feedback;
+pub mod ims;
 pub mod internals;
 mod leftovers;
 pub mod machine;
@@ -64,6 +65,12 @@ impl Measurement<'_> {
         cell: &Cell,
         seed: Seed,
     ) -> Result<Emulated, MeasureError> {
+        // The IMS requests the bearers that the simulation has from the start.
+        let cell = &cell.without_requested_bearers();
+        let control = cell.ims().map(|_| ims::ControlFolder::new()).transpose()?;
+        let socket = control.as_ref().map(ims::ControlFolder::socket);
+        let emulation =
+            Emulation { control: emulation.control.or(socket.as_deref()), ..*emulation };
         let scenario = cell.scenario(seed);
         let plan = Plan::new(cell, &scenario)?;
         let make = |browser_host: &plan::BrowserHost| {
@@ -74,7 +81,8 @@ impl Measurement<'_> {
         let media =
             plan.browser_hosts.iter().map(make).collect::<Result<Vec<_>, media::MediaError>>()?;
         let logs = self.event_logs.map(event_logs::EventLogs::create).transpose()?;
-        let mut calls = MeasuredCalls::new(plan, &scenario, media, logs);
+        let ims = cell.ims().zip(emulation.control);
+        let mut calls = MeasuredCalls::new(plan, &scenario, media, logs, ims);
         emulation.run_with(cell, seed, &mut calls)
     }
 }

@@ -241,6 +241,7 @@ fn settings(call: &CallConfig, sends: bool, endpoint: Endpoint, measure: &Measur
         ice_servers: Vec::new(),
         relay: false,
         render: measure.render,
+        ims: None,
         stats_interval: u32::try_from(measure.stats_interval.as_millis_f64() as u64)
             .unwrap_or(u32::MAX),
     }

@@ -237,6 +237,14 @@ impl ServerProcess {
         }
     }
 
+    /// Kills the server and waits for its end, as a crash would.
+    pub(super) fn kill(&mut self) {
+        // The server has no state to save, so it is killed at once.
+        emulator::kill_group(&self.child);
+        // A process that the kernel cannot end is left to the testbed.
+        let _ = self.child.wait();
+    }
+
     /// An error of the server, with its last output.
     pub(super) fn error(&self, failure: ServerFailure) -> ServerError {
         ServerError::Failed {
@@ -261,9 +269,6 @@ impl ServerProcess {
 
 impl Drop for ServerProcess {
     fn drop(&mut self) {
-        // The server has no state to save, so it is killed at once.
-        emulator::kill_group(&self.child);
-        // A process that the kernel cannot end is left to the testbed.
-        let _ = self.child.wait();
+        self.kill();
     }
 }

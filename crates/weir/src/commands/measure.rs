@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use store::Mode;
 use testbed::emulate::simulate;
 use testbed::measure::media::Cache;
-use testbed::measure::{Measurement, browser, relay, sfu};
+use testbed::measure::{Measurement, browser, ims, relay, sfu};
 
 pub(crate) fn run(args: &Measure) -> Result<ExitCode, Failure> {
     // The kernel requires that the process still has a single thread.
@@ -66,6 +66,14 @@ fn check(experiment: &Experiment) -> Result<(), Failure> {
     for cell in experiment.cells() {
         let scenario = cell.scenario(experiment.seed);
         let measure = cell.measure();
+        if cell.ims().is_some() {
+            for program in [ims::CSCF_PROGRAM, ims::GATEWAY_PROGRAM] {
+                if program.find().is_none() {
+                    let (name, suggestion) = (program.name, program.suggestion);
+                    return Err(Failure::new(format!("there is no {name}; {suggestion}")));
+                }
+            }
+        }
         for call in &scenario.calls {
             if call.sfu.is_some() && sfu::PROGRAM.find().is_none() {
                 return Err(Failure::new(format!(

@@ -42,7 +42,7 @@ pub(crate) fn run(args: &Serve) -> Result<ExitCode, Failure> {
     let log = (!args.quiet).then(|| Arc::new(eprint) as _);
     let routes = broker.as_ref().map(Api::router).unwrap_or_default();
     let routes = Some(routes.merge(dashboard.router()));
-    let options = Options { film: args.film.clone(), log, routes };
+    let options = Options { film: args.film.clone(), websocket: None, log, routes };
     let server = Server::start(listeners, options).map_err(Failure::new)?;
     let mut out = Output::new();
     out.line_at_once(format!("http://localhost:{port}"))?;

@@ -97,7 +97,9 @@ pub(super) trait Receiver: Drops {
 }
 
 impl Bearer {
+    /// A bearer that exists from `now` on: its guaranteed bit rate is unused until then.
     pub(super) fn new(
+        now: Time,
         config: &BearerConfig,
         queue: &crate::queue::QueueConfig,
         streams: &Streams,
@@ -112,7 +114,7 @@ impl Bearer {
             pieces: VecDeque::new(),
             again: VecDeque::new(),
             again_bytes: 0,
-            guarantee: config.gbr.map(|rate| Guarantee { rate, tokens: 0.0, since: Time::ZERO }),
+            guarantee: config.gbr.map(|rate| Guarantee { rate, tokens: 0.0, since: now }),
         }
     }
 
@@ -299,7 +301,8 @@ mod tests {
 
     fn bearer(rlc: RlcMode, discard_timer: Option<Duration>) -> Bearer {
         let config = BearerConfig { rlc, discard_timer, ..BearerConfig::default() };
-        Bearer::new(&config, &QueueConfig::Unlimited, &Streams::new(Seed(1), "queue"))
+        let streams = Streams::new(Seed(1), "queue");
+        Bearer::new(Time::ZERO, &config, &QueueConfig::Unlimited, &streams)
     }
 
     fn fed(rlc: RlcMode, packets: u64) -> (Bearer, Log) {
@@ -386,8 +389,8 @@ mod tests {
     #[test]
     fn a_guaranteed_bit_rate_is_earned_over_time_and_used_up() {
         let config = BearerConfig { gbr: Some(Bitrate::from_kbps(800)), ..BearerConfig::default() };
-        let mut bearer =
-            Bearer::new(&config, &QueueConfig::Unlimited, &Streams::new(Seed(1), "queue"));
+        let streams = Streams::new(Seed(1), "queue");
+        let mut bearer = Bearer::new(Time::ZERO, &config, &QueueConfig::Unlimited, &streams);
         let mut log = Log::default();
         for id in 0..1_000 {
             bearer.enqueue(

@@ -335,10 +335,7 @@ impl LteConfig {
     /// `None` if no bearer has a limit.
     #[must_use]
     pub fn buffer(&self, direction: Direction) -> Option<Bytes> {
-        let queues = self.bearers.iter().map(|bearer| match direction {
-            Direction::Up => &bearer.up,
-            Direction::Down => &bearer.down,
-        });
+        let queues = self.bearers.iter().map(|bearer| bearer.queue(direction));
         queues.filter_map(|queue| queue.buffer(None)).min()
     }
 
@@ -395,6 +392,19 @@ impl Layout {
 }
 
 impl BearerConfig {
+    /// Checks that a terminal can have this dedicated bearer.
+    pub(crate) fn check_dedicated(&self) -> Result<(), LteProblem> {
+        self.problem(true).map_or(Ok(()), Err)
+    }
+
+    /// The queue of a direction.
+    pub(super) const fn queue(&self, direction: Direction) -> &QueueConfig {
+        match direction {
+            Direction::Up => &self.up,
+            Direction::Down => &self.down,
+        }
+    }
+
     fn problem(&self, dedicated: bool) -> Option<LteProblem> {
         let qci = self.qci;
         if !(1..=9).contains(&qci) {
@@ -513,6 +523,20 @@ pub enum LteError {
         /// What is wrong.
         problem: LteProblem,
     },
+}
+
+/// Why a bearer cannot be established or released during a run.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum BearerError {
+    /// Only terminals of an LTE network have bearers.
+    #[error("the host is on {0} and has no bearers; name a host with `lte`")]
+    NotLte(crate::access::AccessKind),
+    /// There is no such bearer.
+    #[error("there is no bearer {0}; give the number that its establishment returned")]
+    Unknown(usize),
+    /// The bearer is impossible.
+    #[error(transparent)]
+    Problem(#[from] LteProblem),
 }
 
 /// What is wrong with an LTE network. A number without a name is the bearer's QCI.

@@ -14,6 +14,6 @@ mod transport_block;
 
 pub(crate) use cellular::{Cellular, Terminal};
 pub use config::{
-    BearerConfig, ChannelBandwidth, FastFading, Handover, Layout, LteConfig, LteError, LteProblem,
-    LteTerminal, RlcMode, Scheduler, Shadowing, Start, UrbanLoss,
+    BearerConfig, BearerError, ChannelBandwidth, FastFading, Handover, Layout, LteConfig, LteError,
+    LteProblem, LteTerminal, RlcMode, Scheduler, Shadowing, Start, UrbanLoss,
 };

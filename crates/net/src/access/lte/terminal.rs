@@ -1,7 +1,7 @@
 //! A terminal: its bearers and channels, its position, and what its base station knows about it.
 
 use super::bearer::{Bearer, Receiver};
-use super::config::{LteConfig, LteTerminal};
+use super::config::{BearerConfig, LteConfig, LteTerminal};
 use super::fading::{Fading, FadingModel};
 use super::geometry::{Map, Position};
 use super::link::{Mcs, OuterLoop, ratio};
@@ -34,6 +34,8 @@ pub(super) struct Channel {
 /// One direction between a terminal and its base station.
 pub(super) struct Way {
     pub(super) bearers: Vec<Bearer>,
+    /// The random streams of the bearers' queues.
+    streams: Streams,
     pub(super) fading: Fading,
     /// Draws which blocks fail.
     pub(super) errors: Stream,
@@ -72,15 +74,13 @@ impl Way {
         let name = format!("{name}.{direction}");
         let streams = Streams::new(seed, &format!("{name}.queue"));
         let bearers = network.bearers.iter().enumerate().map(|(index, config)| {
-            let queue = match direction {
-                Direction::Up => &config.up,
-                Direction::Down => &config.down,
-            };
-            Bearer::new(config, queue, &streams.within(&index.to_string()))
+            let streams = streams.within(&index.to_string());
+            Bearer::new(Time::ZERO, config, config.queue(direction), &streams)
         });
         let fading_name = format!("{name}.fading");
         Self {
             bearers: bearers.collect(),
+            streams,
             fading: Fading::new(fading, network.carrier, terminal.speed, seed, &fading_name),
             errors: seed.stream(&format!("{name}.errors")),
             outer_loop: OuterLoop::new(),
@@ -91,6 +91,12 @@ impl Way {
             passage: Passage::default(),
             shown: Shown { layers: 1, sinr: 1.0, ..Shown::default() },
         }
+    }
+
+    /// Adds a bearer during the run.
+    pub(super) fn add_bearer(&mut self, now: Time, direction: Direction, config: &BearerConfig) {
+        let streams = self.streams.within(&self.bearers.len().to_string());
+        self.bearers.push(Bearer::new(now, config, config.queue(direction), &streams));
     }
 
     /// Bytes that wait in all bearers.

@@ -114,6 +114,13 @@ async function change(sender, what, note, edit) {
 }
 
 // src/call.ts
+async function statsOf(connection) {
+  const at = performance.timeOrigin + performance.now();
+  const report = await connection.getStats();
+  const stats = {};
+  report.forEach((value) => stats[value.id] = { ...value });
+  return { at, stats };
+}
 var Call = class {
   constructor(settings, local, caller, send, listener) {
     this.settings = settings;
@@ -239,12 +246,8 @@ var Call = class {
     return this.#connection.connectionState;
   }
   /** All members of all objects of `getStats`. */
-  async stats() {
-    const at = performance.timeOrigin + performance.now();
-    const report = await this.#connection.getStats();
-    const stats = {};
-    report.forEach((value) => stats[value.id] = { ...value });
-    return { at, stats };
+  stats() {
+    return statsOf(this.#connection);
   }
   close() {
     this.#connection.onconnectionstatechange = null;
@@ -500,6 +503,7 @@ var SHAPES = {
   answer: { sdp: text2 },
   candidate: { candidate: object },
   bye: {},
+  register: {},
   start: { epoch: Number.isFinite },
   stop: {},
   error: { reason: text2, message: text2 }
@@ -606,7 +610,8 @@ function toSettings(fields, password) {
     iceServers: servers,
     relay,
     render: true,
-    statsInterval: 0
+    statsInterval: 0,
+    ims: null
   };
 }
 function isBrokered(fields) {
@@ -974,6 +979,7 @@ function nextReport(epoch, interval, now) {
 }
 
 // src/measured.ts
+var IMS = "/ims.js";
 var MAX_NOTE = 2e3;
 var MeasuredCall = class {
   constructor(room, role2, key2, screen2) {
@@ -992,6 +998,7 @@ var MeasuredCall = class {
   #settings = null;
   #media = null;
   #call = null;
+  #ims = null;
   #timer;
   /** The run has stopped the call or has ended; from now on nothing is reported. */
   #over = false;
@@ -1000,6 +1007,9 @@ var MeasuredCall = class {
     switch (message.type) {
       case "welcome":
         if (message.settings) void this.#prepare(message.settings);
+        break;
+      case "register":
+        this.#ims?.register();
         break;
       case "start":
         this.#start(message.epoch);
@@ -1030,7 +1040,7 @@ var MeasuredCall = class {
     }
     if (this.#over) return this.#media.stop();
     const send = (message) => this.#signalling.send(message);
-    this.#call = new Call(settings, this.#media.stream, this.role === "caller", send, {
+    const listener = {
       state: (state) => {
         if (this.#over) return;
         send({ type: "connection-state", state });
@@ -1038,7 +1048,17 @@ var MeasuredCall = class {
       },
       note: (message) => send({ type: "log", message: message.slice(0, MAX_NOTE) }),
       failed: (message) => this.#failed(message)
-    });
+    };
+    if (settings.ims) {
+      try {
+        const module = await import(IMS);
+        this.#call = this.#ims = new module.ImsCall(settings, settings.ims, this.#media.stream, send, listener);
+      } catch (error) {
+        return this.#failed(`no call through an IMS is possible: ${messageOf(error)}`);
+      }
+    } else {
+      this.#call = new Call(settings, this.#media.stream, this.role === "caller", send, listener);
+    }
     if (settings.render) this.screen.local(this.#media.stream);
     this.screen.remote(this.#call.remote, settings.render);
     this.screen.status("Ready. Waiting for the run to start the call.");
@@ -1061,7 +1081,8 @@ var MeasuredCall = class {
     }, next - now());
   }
   async #report() {
-    if (this.#call) this.#signalling.send({ type: "stats", report: await this.#call.stats() });
+    const report = await this.#call?.stats();
+    if (report) this.#signalling.send({ type: "stats", report });
   }
   async #stop() {
     this.#over = true;
@@ -1071,6 +1092,7 @@ var MeasuredCall = class {
     } catch (error) {
       this.#signalling.send({ type: "log", message: `no final statistics available: ${messageOf(error)}`.slice(0, MAX_NOTE) });
     }
+    await this.#ims?.close();
     this.#signalling.send({ type: "bye" });
     this.#end("The call is over.", false);
   }
@@ -1082,7 +1104,7 @@ var MeasuredCall = class {
   #end(text3, isError) {
     this.#over = true;
     clearTimeout(this.#timer);
-    this.#call?.close();
+    void this.#call?.close();
     this.#media?.stop();
     this.screen.status(text3, isError);
   }

@@ -56,12 +56,13 @@ const AS_ROOT: &str = "--no-sandbox";
 
 /// The capabilities of a session. Chromium writes a log of each peer connection into the folder
 /// `event_logs`, which must exist. `trials` are names and groups of field trials, separated by
-/// slashes.
+/// slashes. `trusted_key` is that of [`super::Launch`].
 pub(super) fn capabilities(
     binary: &Path,
     (home, event_logs): (&Path, Option<&Path>),
     camera: Option<Camera<'_>>,
     trials: Option<&str>,
+    trusted_key: Option<&str>,
 ) -> WebDriverResult<Capabilities> {
     let mut wanted = DesiredCapabilities::chrome();
     wanted.set_binary(&binary.to_string_lossy())?;
@@ -78,6 +79,11 @@ pub(super) fn capabilities(
     }
     if let Some(trials) = trials {
         wanted.add_arg(&format!("--force-fieldtrials={trials}"))?;
+    }
+    if let Some(key) = trusted_key {
+        // components/network_session_configurator/common/network_switch_list.h; it needs the
+        // user data folder that is set above.
+        wanted.add_arg(&format!("--ignore-certificate-errors-spki-list={key}"))?;
     }
     if let Some(folder) = event_logs {
         wanted.add_arg(&format!("--webrtc-event-logging={}", folder.display()))?;

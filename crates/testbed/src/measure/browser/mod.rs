@@ -75,6 +75,9 @@ pub struct Launch<'a> {
     pub media: Option<&'a Media>,
     /// The folder for Chromium's own logs of its peer connections. Firefox has no such logs.
     pub event_logs: Option<&'a Path>,
+    /// The SHA-256 of a public key in base64. Chromium trusts its certificate without checking who
+    /// signed it.
+    pub trusted_key: Option<&'a str>,
     /// Whether the host keeps its IPv6 address. With both, browsers call over IPv6 (RFC 8421,
     /// section 4), whose headers are 20 bytes longer than those that the simulator counts.
     pub ipv6: bool,
@@ -264,7 +267,7 @@ fn capabilities(
             let camera = launch.media.map(|media| Camera { video: &media.y4m, audio: &media.wav });
             let trials = (launch.kind == BrowserKind::ChromiumScream).then_some(chromium::SCREAM);
             let files = (driver.home(), launch.event_logs);
-            chromium::capabilities(&programs.browser, files, camera, trials)
+            chromium::capabilities(&programs.browser, files, camera, trials, launch.trusted_key)
         }
         BrowserKind::Firefox => firefox::capabilities(&programs.browser),
     }

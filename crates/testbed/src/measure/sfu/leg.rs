@@ -130,7 +130,11 @@ impl Leg {
                 self.send(json!({ "janus": "trickle", "candidate": trickled(&candidate) })).await?;
             }
             ToPage::Stop | ToPage::Error { .. } => return Err(LegEnd::Over),
-            ToPage::Welcome { .. } | ToPage::PeerJoined | ToPage::PeerLeft | ToPage::Bye => {}
+            ToPage::Welcome { .. }
+            | ToPage::PeerJoined
+            | ToPage::PeerLeft
+            | ToPage::Register
+            | ToPage::Bye => {}
         }
         Ok(())
     }

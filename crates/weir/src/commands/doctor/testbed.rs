@@ -4,14 +4,15 @@ use super::{Finding, Health, Tool, program};
 use sysinfo::{Disks, System};
 use testbed::emulate::Ability;
 use testbed::measure::browser::Program;
-use testbed::measure::{relay, sfu};
+use testbed::measure::{ims, relay, sfu};
 
 /// The disk space that the C claims with a store and a report need, rounded up.
 const MIN_DISK: u64 = 1 << 30;
 
 pub(super) fn findings() -> Vec<Finding> {
     let abilities = testbed::emulate::abilities();
-    let programs = Program::ALL.map(browser).into_iter().chain([coturn(), janus()]);
+    let programs =
+        Program::ALL.map(browser).into_iter().chain([coturn(), janus(), kamailio(), rtpengine()]);
     let machine = [memory(), disk()].into_iter();
     machine.chain(programs).chain(abilities.into_iter().map(ability)).collect()
 }
@@ -80,6 +81,28 @@ fn janus() -> Finding {
         suggestion: sfu::PROGRAM.suggestion,
     };
     program(sfu::PROGRAM.find().as_deref(), &tool)
+}
+
+/// The call session control functions of an IMS, found as by a measurement.
+fn kamailio() -> Finding {
+    let tool = Tool {
+        names: &[ims::CSCF_PROGRAM.name],
+        version: "-v",
+        needed_for: "calls through an IMS",
+        suggestion: ims::CSCF_PROGRAM.suggestion,
+    };
+    program(ims::CSCF_PROGRAM.find().as_deref(), &tool)
+}
+
+/// The access gateway of an IMS, found as by a measurement.
+fn rtpengine() -> Finding {
+    let tool = Tool {
+        names: &[ims::GATEWAY_PROGRAM.name],
+        version: "--version",
+        needed_for: "calls through an IMS",
+        suggestion: ims::GATEWAY_PROGRAM.suggestion,
+    };
+    program(ims::GATEWAY_PROGRAM.find().as_deref(), &tool)
 }
 
 /// An ability of the system that an emulation uses, as tried.

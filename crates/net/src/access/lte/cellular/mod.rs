@@ -112,6 +112,32 @@ struct Cell {
 const UP: usize = Direction::Up.index();
 const DOWN: usize = Direction::Down.index();
 
+/// The precedence of the bearers of a network.
+struct Precedence {
+    /// As [`Cellular::priorities`].
+    priorities: Vec<u8>,
+    /// As [`Cellular::request_priority`].
+    request: u8,
+    /// As [`Cellular::orders`].
+    orders: [Vec<usize>; 2],
+}
+
+impl Precedence {
+    fn of(bearers: &[BearerConfig]) -> Self {
+        let order = |priority: fn(&BearerConfig) -> u8| {
+            let mut order: Vec<usize> = (0..bearers.len()).collect();
+            order.sort_by_key(|&bearer| priority(&bearers[bearer]));
+            order
+        };
+        let priorities: Vec<u8> = bearers.iter().map(BearerConfig::priority_of_rest).collect();
+        Self {
+            request: priorities.iter().copied().min().unwrap_or_default(),
+            priorities,
+            orders: [order(BearerConfig::priority), order(BearerConfig::priority_of_rest)],
+        }
+    }
+}
+
 /// An LTE network.
 pub(crate) struct Cellular {
     config: LteConfig,
@@ -175,21 +201,15 @@ impl Cellular {
         for ((host, ..), ue) in terminals.iter().zip(0..) {
             ue_of_host[usize::from(host.0)] = ue;
         }
-        let order = |priority: fn(&BearerConfig) -> u8| {
-            let mut order: Vec<usize> = (0..config.bearers.len()).collect();
-            order.sort_by_key(|&bearer| priority(&config.bearers[bearer]));
-            order
-        };
-        let priorities: Vec<u8> =
-            config.bearers.iter().map(BearerConfig::priority_of_rest).collect();
+        let Precedence { priorities, request, orders } = Precedence::of(&config.bearers);
         Self {
             resource_blocks,
             power: ratio(config.tx_power.as_f64()) / f64::from(resource_blocks),
             noise: noise(config.noise_figure),
             full_power_loss: ratio(full.map_or(115.0, |(_, loss)| *loss)),
-            request_priority: priorities.iter().copied().min().unwrap_or_default(),
+            request_priority: request,
             priorities,
-            orders: [order(BearerConfig::priority), order(BearerConfig::priority_of_rest)],
+            orders,
             map,
             cosines: Cosines::new(),
             thresholds: Thresholds::new(),
@@ -207,6 +227,29 @@ impl Cellular {
             grants: Vec::new(),
             config: config.clone(),
         }
+    }
+
+    /// Establishes a dedicated bearer at `now`, as a base station does when its core network asks
+    /// for one (23.401 § 5.4.1). Returns its index. Every terminal has it, but its filters select
+    /// the packets of one.
+    pub(crate) fn establish_bearer(&mut self, now: Time, config: BearerConfig) -> usize {
+        for terminal in &mut self.terminals {
+            for (direction, way) in Direction::ALL.into_iter().zip(&mut terminal.ways) {
+                way.add_bearer(now, direction, &config);
+            }
+        }
+        self.config.bearers.push(config);
+        let Precedence { priorities, request, orders } = Precedence::of(&self.config.bearers);
+        (self.priorities, self.request_priority, self.orders) = (priorities, request, orders);
+        self.config.bearers.len() - 1
+    }
+
+    /// Releases a dedicated bearer (23.401 § 5.4.4): the packets that enter from now on use
+    /// another. Simplified: packets that wait in it are still sent. Returns whether there was one.
+    pub(crate) fn release_bearer(&mut self, index: usize) -> bool {
+        let bearer = self.config.bearers.get_mut(index).filter(|_| index > 0);
+        // A bearer without filters takes no packet.
+        bearer.is_some_and(|bearer| !std::mem::take(&mut bearer.filters).is_empty())
     }
 
     /// Queues a packet: up at its terminal, down at the base station.
