@@ -434,7 +434,7 @@ fn show(half: &Bound<'_, PyAny>, sink: &mut SignalSink<'_>) -> PyResult<()> {
 
 impl Sender for InPython {
     fn on_sent(&mut self, packet: &cc::SentPacket) {
-        self.left = self.left + packet.size;
+        self.left += packet.size;
         if self.wants.sent && self.controller.is_some() {
             self.sent.push(*packet);
         }
@@ -608,7 +608,7 @@ impl AtReceiver {
         let py = half.py();
         if !self.waiting.is_empty() {
             let packets: Vec<_> = self.waiting.drain(..).map(ArrivedPacket::from).collect();
-            let rtt = self.rtt.map(|rtt| rtt.as_secs_f64());
+            let rtt = self.rtt.map(units::Duration::as_secs_f64);
             half.call_method1(intern!(py, "on_packets"), (packets, rtt))?;
         }
         if self.next_timeout.is_some_and(|at| at <= now) {

@@ -241,7 +241,8 @@ agw = "agw"
     }
 
     fn bearers(more: &str) -> Vec<BearerConfig> {
-        let cell = &read(more).unwrap().cells()[0];
+        let experiment = read(more).unwrap();
+        let cell = &experiment.cells()[0];
         let mut bearers = cell.scenario(Seed(1)).network.lte[0].bearers.clone();
         let measured = cell.without_requested_bearers().scenario(Seed(1)).network;
         assert_eq!(measured.lte[0].bearers.len(), 1, "the default bearer");

@@ -29,6 +29,8 @@ const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 const WITH_RESULT: f64 = 0.8;
 /// Packets of a group leave at most this long after each other, in the log's whole milliseconds.
 const SAME_GROUP: Duration = Duration::from_millis(1);
+/// The longest log. A damaged time stamp makes longer ones, whose timers would run for hours.
+const MAX_DURATION: Duration = Duration::from_secs(86_400);
 /// The signals of a sender that correspond to recorded values.
 const ESTIMATE: &str = "delay_based_rate";
 const USAGE: &str = "usage";
@@ -141,6 +143,9 @@ pub enum ReplayError {
          give the log of the endpoint that sends"
     )]
     NoTransportSequence,
+    /// The log lasts too long.
+    #[error("its times lie more than a day apart; cut it into parts")]
+    Times,
 }
 
 /// What the sender learns, in the order in which it learns of events of the same millisecond.
@@ -184,6 +189,9 @@ pub fn replay_through(log: &EventLog, sender: Box<dyn cc::Sender>) -> Result<Rep
     let events = events(log);
     if !events.iter().any(|(_, event)| matches!(event, Event::Sent(..))) {
         return Err(ReplayError::NoTransportSequence);
+    }
+    if events.last().is_some_and(|(at, _)| *at > Time::ZERO + MAX_DURATION) {
+        return Err(ReplayError::Times);
     }
     let mut results: HashMap<u32, u32> = HashMap::new();
     for result in &log.probe_results {

@@ -50,6 +50,10 @@ fn logs_and_controllers_that_cannot_be_replayed_are_refused() {
     log.sent.clear();
     let error = replay(&log, &config("gcc:libwebrtc")).unwrap_err();
     assert_eq!(error, ReplayError::NoTransportSequence);
+    let mut log = beside_tcp();
+    log.rtcp_received.last_mut().unwrap().at += Duration::from_secs(1 << 30);
+    let error = replay(&log, &config("gcc:libwebrtc")).unwrap_err();
+    assert_eq!(error, ReplayError::Times);
     let unknown = replay(&beside_tcp(), &config("gcc:none")).unwrap_err();
     assert!(matches!(unknown, ReplayError::Controller(_)));
 }

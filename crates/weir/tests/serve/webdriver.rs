@@ -125,6 +125,7 @@ impl Browser {
     }
 
     /// Waits until this becomes true.
+    #[expect(clippy::disallowed_methods, reason = "a browser runs on the machine's time")]
     pub(crate) fn wait_for(&self, what: &str, mut is: impl FnMut() -> bool) {
         let begun = Instant::now();
         while !is() {
