@@ -8,7 +8,7 @@
 //! ```
 //!
 //! [`Dashboard::router`] has all routes. `server` protects them: hosts, origins, token and security
-//! headers. Only [`data`] knows that runs are kept in a file of SQLite.
+//! headers. Only `data` knows that runs are kept in a file of SQLite.
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 

@@ -9,7 +9,7 @@ use sim::recording::StreamRecord;
 
 /// The columns of a video stream that are not the controller's own (`docs/COLUMNS.md`); a test
 /// compares them with those of a run.
-const NOT_SIGNALS: [&str; 50] = [
+const NOT_SIGNALS: [&str; 52] = [
     "availableOutgoingBitrate",
     "bytesReceived",
     "bytesSent",
@@ -57,6 +57,8 @@ const NOT_SIGNALS: [&str; 50] = [
     "retransmittedBytesSent",
     "retransmittedPacketsReceived",
     "retransmittedPacketsSent",
+    "rtcpBytesSent",
+    "rtcpPacketsSent",
     "roundTripTime",
     "targetBitrate",
     "totalFreezesDuration",

@@ -153,7 +153,7 @@ impl Sweep {
             if !is_empty {
                 return Err(DatasetError::NotEmpty(place()));
             }
-            return storage.write(ABOUT, serde_json::to_vec_pretty(&about).map_err(damaged)?);
+            return storage.write(ABOUT, &serde_json::to_vec_pretty(&about).map_err(damaged)?);
         };
         let found: About = serde_json::from_slice(&text).map_err(damaged)?;
         if found.model != about.model {
@@ -301,7 +301,7 @@ impl<'a> Parts<'a> {
         let frame = self.sweep.frame(first, outcomes, &mut self.written.table);
         let mut content = Vec::new();
         frame.write_parquet(&mut content)?;
-        self.storage.write(&name(part), content)?;
+        self.storage.write(&name(part), &content)?;
         self.there[part] = true;
         self.written.done += outcomes.len();
         Ok(())

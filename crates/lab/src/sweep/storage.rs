@@ -68,13 +68,13 @@ impl Storage {
     }
 
     /// Writes a file completely or not at all.
-    pub(super) fn write(&self, name: &str, content: Vec<u8>) -> Result<(), DatasetError> {
+    pub(super) fn write(&self, name: &str, content: &[u8]) -> Result<(), DatasetError> {
         match self {
             Self::Folder(folder) => {
-                Ok(to_file(&folder.join(name), |file| file.write_all(&content))?)
+                Ok(to_file(&folder.join(name), |file| file.write_all(content))?)
             }
             #[cfg(feature = "s3")]
-            Self::Bucket(bucket) => bucket.write(name, content),
+            Self::Bucket(bucket) => bucket.write(name, content.to_vec()),
         }
     }
 }
