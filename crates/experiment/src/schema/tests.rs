@@ -91,7 +91,8 @@ fn documents() -> Vec<String> {
     let sites = "[lte.city]\nsites = 7\nhandover = { hysteresis = \"3dB\" }\n";
     let sites = complete.replace("[lte.city]\n", sites).replace("distance = \"100m\"\n", "");
     let variants = VARIANTS.iter().map(|(old, new)| complete.replacen(old, new, 1));
-    variants.chain([EVERYTHING.to_owned(), complete.clone(), sites]).collect()
+    let ims = include_str!("../../../../experiments/ims/dedicated-bearer.toml").to_owned();
+    variants.chain([EVERYTHING.to_owned(), complete.clone(), sites, ims]).collect()
 }
 
 /// The tables of the schema that a value at this path can be.
