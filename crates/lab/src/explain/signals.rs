@@ -114,8 +114,11 @@ impl Signals {
         let got = steps.rate(video.column("packetsReceived").into_iter(), 1.0);
         let counted = lost.iter().any(|lost| lost.is_finite());
         let loss = if counted {
-            let share =
-                |(lost, got): (&f64, &f64)| (lost.max(0.0) / (lost.max(0.0) + got)).min(1.0);
+            // Without packets nothing is known.
+            let share = |(lost, got): (&f64, &f64)| {
+                let lost = lost.max(0.0);
+                if lost + got > 0.0 { lost / (lost + got) } else { f64::NAN }
+            };
             lost.iter().zip(&got).map(share).collect()
         } else {
             let points = video.points("fractionLost").unwrap_or_default();
