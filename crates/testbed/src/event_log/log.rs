@@ -222,6 +222,10 @@ pub struct EventLog {
 }
 
 impl EventLog {
+    /// The longest recording that is used. A damaged time stamp makes longer ones, which would be
+    /// sampled and replayed for hours.
+    pub(crate) const MAX_DURATION: Duration = Duration::from_secs(86_400);
+
     /// The number of events that are kept.
     #[must_use]
     pub fn events(&self) -> usize {

@@ -16,8 +16,6 @@ const INTERVAL: Duration = Duration::from_millis(100);
 /// That of recordings of more than an hour, so that a day has as many samples as two hours.
 const LONG_INTERVAL: Duration = Duration::from_secs(1);
 const LONG: Duration = Duration::from_secs(3_600);
-/// The longest recording. A damaged time stamp makes longer ones.
-const MAX_DURATION: Duration = Duration::from_secs(86_400);
 
 /// Names of the columns that only packets give.
 mod name {
@@ -221,7 +219,7 @@ fn grid(log: &EventLog) -> Result<(Duration, usize), ImportError> {
     let rtp = log.sent.iter().chain(&log.received).map(|packet| packet.at);
     let last = rtp.max().ok_or(ImportError::NoPackets)?;
     let duration = last.saturating_since(Time::ZERO);
-    if duration > MAX_DURATION {
+    if duration > EventLog::MAX_DURATION {
         return Err(ImportError::Times);
     }
     let interval = if duration > LONG { LONG_INTERVAL } else { INTERVAL };

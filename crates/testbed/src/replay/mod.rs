@@ -29,8 +29,6 @@ const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 const WITH_RESULT: f64 = 0.8;
 /// Packets of a group leave at most this long after each other, in the log's whole milliseconds.
 const SAME_GROUP: Duration = Duration::from_millis(1);
-/// The longest log. A damaged time stamp makes longer ones, whose timers would run for hours.
-const MAX_DURATION: Duration = Duration::from_secs(86_400);
 /// The signals of a sender that correspond to recorded values.
 const ESTIMATE: &str = "delay_based_rate";
 const USAGE: &str = "usage";
@@ -190,7 +188,7 @@ pub fn replay_through(log: &EventLog, sender: Box<dyn cc::Sender>) -> Result<Rep
     if !events.iter().any(|(_, event)| matches!(event, Event::Sent(..))) {
         return Err(ReplayError::NoTransportSequence);
     }
-    if events.last().is_some_and(|(at, _)| *at > Time::ZERO + MAX_DURATION) {
+    if events.last().is_some_and(|(at, _)| *at > Time::ZERO + EventLog::MAX_DURATION) {
         return Err(ReplayError::Times);
     }
     let mut results: HashMap<u32, u32> = HashMap::new();
